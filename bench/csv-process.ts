@@ -3,7 +3,7 @@ import path from 'node:path';
 import { decodeText } from '../src/csv/encoding.ts';
 import { parseBlock } from '../src/csv/parser.ts';
 import { type Received, receive } from '../src/csv/receive.ts';
-import { checkedRows, examineSheet, validatorOf } from '../src/csv/sheet.ts';
+import { checkedRows, examineSheet } from '../src/csv/sheet.ts';
 import { peakMemoryMb } from './cost.ts';
 
 export interface CsvFigures {
@@ -28,7 +28,7 @@ process.disconnect();
 async function checked(from: Received): Promise<Pick<CsvFigures, 'rows' | 'valid'>> {
   const sheet = examineSheet(from);
   let [rows, valid] = [0, 0];
-  for await (const batch of checkedRows(from, sheet, validatorOf(sheet))) {
+  for await (const batch of checkedRows(from, sheet)) {
     for (const { status } of batch) {
       rows += 1;
       if (status === 'valid') valid += 1;

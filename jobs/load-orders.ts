@@ -4,6 +4,7 @@
  * operator approves the plan.
  */
 import { RunPaused } from '../src/engine/account/failure.ts';
+import { requireSameTenant } from '../src/engine/account/same-tenant.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { startOfRead } from '../src/engine/ledger/match-index.ts';
@@ -45,7 +46,7 @@ import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.t
 import { type OrdersRead, readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
 import { rememberColumns } from '../src/syncs/orders/remembered-columns.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
-import { openWantedCustomers } from '../src/syncs/orders/wanted-customers.ts';
+import { openWantedCustomers } from '../src/syncs/orders/wanted-records.ts';
 
 const ORDERS_READ = { kind: 'order', pass: BASELINE } as const;
 
@@ -149,6 +150,8 @@ async function holdKeys(context: Context, exclusive: Exclusive, checkpoint: Load
 
 async function readAndDecide(context: Context, exclusive: Exclusive, checkpoint: LoadCheckpoint): Promise<Stepped> {
   const { pool, run, account, options } = context;
+  // The customers were found before a person approved the load, perhaps days ago.
+  if (run.isBound) await requireSameTenant(context);
   const baseline = new Baseline();
   const read = (await isAnyUnsettled(pool, run.id))
     ? await readOrders(context, exclusive, BASELINE, baseline)

@@ -3,16 +3,11 @@
  * to import, to update, or to review by hand. Unchanged contacts are only counted.
  */
 import { formatCount } from '../src/base/counts.ts';
-import { type LongIds, longIdsOf } from '../src/client/call/dialect.ts';
-import type { Json } from '../src/client/call/json.ts';
-import { shapeOf } from '../src/client/call/shape.ts';
 import { fittingScan } from '../src/client/lists/fitting-scan.ts';
 import { pageQuery } from '../src/client/lists/scan.ts';
 import { RetryLater, RunPaused } from '../src/engine/account/failure.ts';
 import { waysOn } from '../src/engine/account/identity.ts';
-import { listInAnswer } from '../src/engine/account/list-in-answer.ts';
-import { checkShape } from '../src/engine/account/list-shapes.ts';
-import { readCall, readsOf } from '../src/engine/account/reads.ts';
+import { listReader } from '../src/engine/account/list-reader.ts';
 import { openWitnesses } from '../src/engine/account/witnessing.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
@@ -145,37 +140,19 @@ async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactM
   const sightings = new ContactSightings(options.matchBy);
   const firsts: number[] = []; // the row number before the first contact of each call to `keep`
   const keptIn = (n: number) => firsts.findLastIndex((first) => first < n);
-  let isShapeKnown = false;
-  let longIds: LongIds | undefined;
+  const readList = listReader(context, 'contacts');
   const mails = new UnreadMails(account, 'contacts');
   const names = new UnreadNames(account);
-  const noteShape = async (path: readonly string[], list: readonly Json[]) => {
-    const areNew = longIds === undefined ? longIdsOf(list, 'contacts', account.dialect) : undefined;
-    longIds ??= areNew;
-    if ((isShapeKnown && areNew === undefined) || list.length === 0) return;
-    isShapeKnown = true;
-    const shape = shapeOf(path, list[0], 'contacts', account.dialect);
-    await checkShape(context, 'contacts', { ...shape, ...(areNew && { longIds: areNew }) });
-  };
   const report = await fittingScan<ScannedContact>({
     rowsPerPage: options.rowsPerPage,
     hasFailed: (error) => error instanceof RetryLater && error.isFailure,
     read: async (...asked) => {
-      const query = pageQuery(account.dialect, ...asked);
-      const operation = 'contacts.getall';
-      const answer = await readCall(account, operation, { ...readsOf(context), query });
-      const { path, list } = listInAnswer(account, {
-        operation,
-        kind: 'contacts',
-        content: answer.content,
-        isPage: true,
-      });
-      await noteShape(path, list);
+      const { records: list, beside } = await readList({ query: pageQuery(account.dialect, ...asked) });
       const contacts = list.map((contact) => toScannedContact(contact, account, mapping));
       mails.note(contacts, list);
       names.note(list);
       for (const [i, { id }] of contacts.entries()) witnesses.note(id, list[i] ?? null);
-      return { records: contacts, beside: answer.beside };
+      return { records: contacts, beside };
     },
     keep: async (contacts, pass) => {
       const first = rowsBefore;

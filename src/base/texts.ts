@@ -28,3 +28,6 @@ export function ended(sentence: string): string {
 export function capital(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** E-mails and phones that are shown in part only, such as `a***@example.com`. A regular expression of JavaScript and of Postgres. */
+export const MASK = /[*•●]{2}|…/;

@@ -1,8 +1,10 @@
 /** Turns anything that was thrown into one message and an exit code. */
+
 import { CommanderError } from 'commander';
 import { LockstepError, messageOf } from '../base/errors.ts';
 import { capital } from '../base/texts.ts';
-import { problemsIn, type RunReport } from '../operator/run-report.ts';
+import type { RunReport } from '../operator/report.ts';
+import { problemsIn } from '../operator/run-report.ts';
 import { describeDatabaseError } from '../storage/errors.ts';
 
 /** Done; of a run, every row succeeded. */

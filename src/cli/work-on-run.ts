@@ -1,4 +1,5 @@
 /** Works on one run in this process until it ends, shows its progress and reports the result. */
+
 import { formatCount, plural } from '../base/counts.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';
@@ -11,7 +12,8 @@ import { endRun } from '../engine/ledger/run-status.ts';
 import { addNote, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting-runs.ts';
-import { allowedFor, type RunReport, reportRun } from '../operator/run-report.ts';
+import type { RunReport } from '../operator/report.ts';
+import { allowedFor, reportRun } from '../operator/run-report.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, exitCodeOf, FAILED } from './errors.ts';
 import { follow } from './follow.ts';

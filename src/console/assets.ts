@@ -7,13 +7,15 @@ import type { FastifyInstance } from 'fastify';
 const require = createRequire(import.meta.url);
 
 /** In the order in which later rules win. */
-const STYLE = 'base frame forms notices lists figures charts pages phone load changes records'.split(' ');
+const STYLE = 'base frame forms notices lists figures charts pages phone load changes records drawer'.split(' ');
 const own = (name: string) => new URL(`web/${name}`, import.meta.url);
 
 const FILES = {
   'console.css': { type: 'text/css', files: STYLE.map((name) => own(`style/${name}.css`)) },
   'console.js': { type: 'text/javascript', files: [own('console.js')] },
   'board.js': { type: 'text/javascript', files: [own('board.js')] },
+  'drawer.js': { type: 'text/javascript', files: [own('drawer.js')] },
+  'drop.js': { type: 'text/javascript', files: [own('drop.js')] },
   'icon.svg': { type: 'image/svg+xml', files: [own('icon.svg')] },
   'htmx.js': { type: 'text/javascript', files: [require.resolve('htmx.org/dist/htmx.min.js')] },
   'chart.js': { type: 'text/javascript', files: [own('chart.js')] },

@@ -1,11 +1,13 @@
 /** Finds the header of a file below its title: people and reports write lines above it. */
+
 import { isBlank } from './blank-rows.ts';
-import { recognise } from './recognise.ts';
+import type { ColumnMapping } from './columns.ts';
+import { isColumnName, recognise } from './recognise.ts';
 import { addedColumnsOf } from './result-files.ts';
 
 /** A title has fewer rows than this. */
 const MOST_ROWS = 30;
-/** A row with this many names of columns is not a title. */
+/** A row with this many names of columns is not a title; one with fewer is no header further down. */
 const ENOUGH_NAMES = 2;
 /** A row below titles of one cell is a header if it has this many cells. */
 const ENOUGH_CELLS = 3;
@@ -48,4 +50,29 @@ export function looksLikeHeader(row: readonly string[]): boolean {
 /** How many of these cells are names of columns. Only the beginning of a long row is checked. */
 export function knownNamesIn(cells: readonly string[]): number {
   return cells.slice(0, 200).filter((name) => !['fuzzy', undefined].includes(recognise(name)?.how)).length;
+}
+
+/** What begins with a digit or a sign, or is an e-mail address: most rows have such a cell, and need no closer look. */
+const VALUE = /^[^\p{L}]*\d|@/u;
+
+/**
+ * Whether a row is a header further down in a file that was joined from several, with other columns: most of its cells that fill
+ * fields are names of columns of this file, or of any other.
+ */
+export function isLaterHeader(
+  cells: readonly string[],
+  { columns: mapped }: ColumnMapping,
+  names: ReadonlySet<string>,
+): boolean {
+  const indexes = new Set(mapped.flatMap(({ index, also = [] }) => [index, ...also]));
+  const filled = [...indexes].map((index) => (cells[index] ?? '').trim()).filter((cell) => cell !== '');
+  if (filled.some((cell) => VALUE.test(cell))) return false;
+  let others = filled.length - Math.max(ENOUGH_NAMES, filled.length / 2);
+  if (others < 0) return false;
+  for (const cell of filled) {
+    if (names.has(cell) || isColumnName(cell)) continue;
+    others -= 1;
+    if (others < 0) return false;
+  }
+  return true;
 }

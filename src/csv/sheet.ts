@@ -109,7 +109,7 @@ const OF_SELECTION: DetectedDecimal = {
 export async function* checkedRows(
   received: Received,
   sheet: Sheet,
-  validator: RowValidator,
+  validator = new RowValidator(sheet),
   overview = new Overview(sheet),
 ): AsyncGenerator<readonly CheckedRow[]> {
   const index = orderIdIndex(sheet.mapping);
@@ -144,11 +144,6 @@ function wordsAbove({ encoding, title, columns }: Table): WordCheck {
   const words = new WordCheck(encoding);
   for (const cells of [...title, columns]) words.add(cells);
   return words;
-}
-
-/** The validator for a sheet's rows. */
-export function validatorOf(sheet: Sheet): RowValidator {
-  return new RowValidator(sheet);
 }
 
 function orderIdIndex({ columns }: ColumnMapping): number | undefined {

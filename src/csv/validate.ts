@@ -15,7 +15,7 @@ import type { ColumnMapping } from './columns.ts';
 import type { DetectedEncoding } from './encoding.ts';
 import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
 import type { Format } from './format.ts';
-import { isLaterHeader } from './later-header.ts';
+import { isLaterHeader } from './header.ts';
 import type { TextRow } from './read.ts';
 import { isFound, isTotals } from './totals-line.ts';
 

@@ -2,6 +2,7 @@
  * The problems that exist now, derived from the ledger: what `lockstep status` shows as "needs a person", and what alerts
  * report.
  */
+
 import { formatCount, plural } from '../base/counts.ts';
 import { meaningOf } from '../base/reasons/reasons.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
@@ -20,8 +21,9 @@ import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
+import type { RunState } from './report.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
-import { type RunState, stateOf, stateWords } from './run-state.ts';
+import { stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
 
 /** Reasons that the detail of a message names. */

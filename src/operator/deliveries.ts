@@ -80,3 +80,14 @@ export function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, isDi
   const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;
   return heldBy === null ? `waiting, ${next}${why}` : `waiting for ${heldBy}, ${next}`;
 }
+
+/** `after 2 attempts`. A replay begins again with none, and keeps those of before. */
+export function attemptsWords({ attempts, failures }: Pick<ShownDelivery, 'attempts' | 'failures'>): string {
+  const isReplayed = attempts === 0 && failures.length > 0;
+  return isReplayed ? 'not tried since it was queued again' : `after ${plural(attempts, 'attempt')}`;
+}
+
+/** Whether the last attempt is one of `failures`, with its answer. */
+export function hasFailedLast({ failures, verdict }: Pick<ShownDelivery, 'failures' | 'verdict'>): boolean {
+  return failures.length > 0 && (verdict === null || verdict === 'dead');
+}

@@ -1,6 +1,6 @@
 /** Formats numbers and times for people. */
 import { plural } from '../base/counts.ts';
-import { ended } from '../base/texts.ts';
+import { capital, ended } from '../base/texts.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -65,7 +65,7 @@ export function formatTime(at: Date): string {
 /** `the file is empty` as `The file is empty.` */
 export function asSentence(words: string): string {
   const isName = /^(\w+\.\w|[\w-]+: )/.test(words); // such as contacts.getall, or a target
-  return ended(`${isName ? words.charAt(0) : words.charAt(0).toUpperCase()}${words.slice(1)}`);
+  return ended(isName ? words : capital(words));
 }
 
 /** Says that rows of a run were deleted because of their age; no line if none were. */

@@ -1,5 +1,7 @@
 /** The phases of runs, in words. */
 import type { Run } from '../engine/ledger/runs.ts';
+import type { PhaseTimes, RunWait } from '../engine/ledger/views/run-phases.ts';
+import { formatTook } from './format.ts';
 
 const PHASES: Readonly<Record<string, { readonly words: string; readonly kind: 'reading' | 'sending' | 'settling' }>> =
   {
@@ -36,10 +38,40 @@ export function watchesFolder({ type, options }: Pick<Run, 'type' | 'options'>):
   return type === 'orders' && 'folder' in options;
 }
 
-/** The phases of a run in their order; its own phase is one of them while it is unfinished. A dry run only reads. */
-export function phasesOf(run: Pick<Run, 'type' | 'phase' | 'dryRun' | 'options'>): readonly string[] {
-  const { type, phase, dryRun } = run;
+/** The phases of a run in their order; those that only some runs of its type have follow the first one. A dry run only reads. */
+export function phasesOf(
+  run: Pick<Run, 'type' | 'phase' | 'dryRun' | 'options'>,
+  times: readonly PhaseTimes[],
+): readonly string[] {
   if (watchesFolder(run)) return ['watch-orders'];
-  const usual = (PHASES_OF[type] ?? []).slice(0, dryRun ? 1 : undefined);
-  return phase === undefined || usual.includes(phase) ? usual : [phase, ...usual];
+  const [first = [], ...next] = (PHASES_OF[run.type] ?? []).slice(0, run.dryRun ? 1 : undefined);
+  const had = [...times.map(({ phase }) => phase), run.phase ?? []].flat();
+  return [...new Set([first, had.filter((phase) => !next.includes(phase)), next].flat())];
+}
+
+/** Shorter waits are left out of lists: they would be `0.0 s`. */
+const SHOWN_MS = 100;
+
+/** What a phase waited for, with what is over: `5 min 20 s waiting for approval`. Without what it waits for now. */
+export function waitsOf({ waits }: PhaseTimes): readonly string[] {
+  return waits
+    .filter(({ tookMs }) => tookMs >= SHOWN_MS)
+    .map((wait) => `${formatTook(wait.tookMs)} ${waitWords(wait)}`);
+}
+
+function waitWords({ for: what, code, run }: RunWait): string {
+  switch (what) {
+    case 'approval':
+      return 'waiting for approval';
+    case 'run':
+      return `waiting for run ${run}`;
+    case 'account':
+      return 'while its account was suspended';
+    case 'service':
+      return 'waiting for the service';
+    case 'worker':
+      return 'without a worker';
+    default:
+      return `${what} (${code})`;
+  }
 }

@@ -1,4 +1,5 @@
 /** The rows of a run that need a person, grouped by reason, with what to do about each group. */
+
 import { formatCount } from '../base/counts.ts';
 import type { Facts } from '../base/reasons/reason.ts';
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
@@ -6,7 +7,7 @@ import { shortLabel } from '../base/texts.ts';
 import { DECIDED_PROBLEMS, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type GroupExample, groupRows, type RowGroup } from '../engine/ledger/views/row-groups.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import type { RunReport } from './run-report.ts';
+import type { RunReport } from './report.ts';
 import { unconfirmedWords, unsentWords, verdictWords } from './run-words.ts';
 
 export interface ProblemSection {

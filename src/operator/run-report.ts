@@ -1,59 +1,16 @@
-/** The report of a run: the object that --json prints. */
+/** Reads what is reported of runs. */
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { decidedRows } from '../engine/ledger/decisions.ts';
 import { type Counts, countRows, countsOf, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type Calls, callsWithParts } from '../engine/ledger/run-parts.ts';
-import { isUnfinished, type LeftOut, type Run, type RunStatus, type ScanProof } from '../engine/ledger/runs.ts';
-import { splitUnsettled, type Unsettled } from '../engine/ledger/views/row-groups.ts';
+import { isUnfinished, type Run } from '../engine/ledger/runs.ts';
+import { splitUnsettled } from '../engine/ledger/views/row-groups.ts';
 import { type ReportedRow, reportRows } from '../engine/ledger/views/row-pages.ts';
 import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatRate } from './format.ts';
-import { type RunState, stateOf, stateWords } from './run-state.ts';
-
-/** Stable, because scripts read it. */
-export interface RunReport {
-  readonly run: string;
-  readonly sync: string;
-  /** Of the sync: contacts, tasks or orders. */
-  readonly type: string;
-  readonly status: RunStatus;
-  /** What the status means for people now, such as `interrupted`. */
-  readonly state: RunState;
-  /** The same in words, such as `waiting for run-1`. */
-  readonly stateWords: string;
-  readonly dryRun: boolean;
-  /** `in` is the sum of the others. For a dry run: what would happen. */
-  readonly counts: Counts;
-  /** Of the rows counted as `unknown`: how many may have arrived at the service. */
-  readonly unsettled?: Unsettled;
-  /** Of the rows counted as `review`: how many a person has decided; the next run of the sync, or a retry of the load, applies it. */
-  readonly decided?: number;
-  /** With those of its parts, such as the run that creates a load's customers. */
-  readonly calls: number;
-  /** It has made more calls than these: of a process that was killed, or of reads that got no answer. */
-  readonly callsMissed: boolean;
-  /** While a process worked on it. Waiting for a person or a worker is not included. */
-  readonly durationMs: number;
-  readonly budget: {
-    /** Null if the settings no longer name the account, or if its limit is discovered. */
-    readonly allowedPerSecond: number | null;
-    /** The share of the calls allowed in this time that was used, 0 to 1; null if it is not known. */
-    readonly used: number | null;
-    /** Answers that said "slow down". */
-    readonly limited: number;
-  };
-  /** Null until the scan has ended. */
-  readonly scan: ScanProof | null;
-  /** Contacts or orders that a filter left out. They are not in `counts`. Only if the sync or the load has a filter. */
-  readonly leftOut?: LeftOut;
-  readonly results: Readonly<Record<string, string>>;
-  /** About rows that may have got a second record: what is still to be checked, and what was wrong. */
-  readonly audit?: Audit;
-  readonly error?: { readonly code: string; readonly message: string };
-  /** The name of the plan that awaits approval: an approval names it. */
-  readonly plan?: string;
-}
+import type { RunReport, RunState } from './report.ts';
+import { stateOf, stateWords } from './run-state.ts';
 
 /** Reads at the same time, so `db` is no single connection. */
 export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
@@ -141,7 +98,7 @@ export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<Re
 
 /** While a process works on the run, until now. */
 function workedMs(run: Run, state: RunState): number {
-  const isNow = run.status === 'running' && (state === 'running' || state === 'waiting');
+  const isNow = state === 'receiving' || (run.status === 'running' && (state === 'running' || state === 'waiting'));
   const until = run.endedAt ?? (isNow ? new Date() : (run.attendedAt ?? run.createdAt));
   return Math.max(0, Math.round(until.getTime() - run.createdAt.getTime() - run.idleMs));
 }

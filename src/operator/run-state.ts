@@ -2,6 +2,7 @@
  * The state of a run as people see it. The ledger knows that a run is unfinished; whether a process works on it, and what it
  * waits for, follows from other facts.
  */
+
 import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { isAttended } from '../engine/ledger/attended-runs.ts';
 import type { Audit } from '../engine/ledger/audit-debts.ts';
@@ -12,26 +13,7 @@ import { WAITS_FOR_RUN, waitsFor } from '../engine/ledger/waiting-runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { isBeingReceived } from '../syncs/orders/begin-load.ts';
 import { formatTime } from './format.ts';
-
-/** Stable, because scripts read it. */
-export type RunState =
-  /** A process reads the file of the load. */
-  | 'receiving'
-  /** No process has worked on it yet. */
-  | 'queued'
-  | 'running'
-  /** Unfinished, and no process works on it. */
-  | 'interrupted'
-  /** For another run, or for its suspended account. */
-  | 'waiting'
-  | 'awaiting-approval'
-  | 'paused'
-  /** Done; rows that were sent again are still to be checked. */
-  | 'auditing'
-  | 'done'
-  | 'failed'
-  | 'not-approved'
-  | 'cancelled';
+import type { RunState } from './report.ts';
 
 export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined): Promise<RunState> {
   switch (run.status) {

@@ -1,9 +1,10 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
+
 import { formatCount, plural } from '../base/counts.ts';
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';
-import { problemsIn, type RunReport } from './run-report.ts';
-import type { RunState } from './run-state.ts';
+import type { RunReport, RunState } from './report.ts';
+import { problemsIn } from './run-report.ts';
 
 /** How a state is shown: a colour of the terminal and of the console. */
 export type Tone = 'good' | 'bad' | 'warn' | 'dim';

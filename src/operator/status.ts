@@ -1,4 +1,5 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { firstOf } from '../base/counts.ts';
 import { meaningOf } from '../base/reasons/reasons.ts';
@@ -9,6 +10,7 @@ import {
   type SavedSchedule,
   savedSchedules,
 } from '../engine/ledger/schedules.ts';
+import { pausesAsked } from '../engine/ledger/scopes/budget-minutes.ts';
 import { pausedRuns, unfinishedAndAuditing } from '../engine/ledger/views/run-list.ts';
 import type { TargetState } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
@@ -17,8 +19,8 @@ import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Problem } from './alerts/problem.ts';
 import { findProblems, readStates, type States } from './current-problems.ts';
-import { budgetWords, type RunReport, reportRuns } from './run-report.ts';
-import type { RunState } from './run-state.ts';
+import type { RunReport, RunState } from './report.ts';
+import { budgetWords, reportRuns } from './run-report.ts';
 import { conditionWords, startWords, zoneOf } from './schedule-words.ts';
 
 export interface Status {
@@ -52,6 +54,8 @@ export interface StatusAccount {
   readonly allowed: string;
   /** Why nothing is sent to it; null if it is not suspended. */
   readonly suspended: string | null;
+  /** Until when its service asks to wait (429); null if it does not. */
+  readonly pausedUntil: Date | null;
 }
 
 /** Something that needs a person. */
@@ -65,17 +69,18 @@ export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command'
 
 /** Reads the ledger only, and calls no service. Reads at the same time, so `db` is no single connection. */
 export async function statusOf(db: Queryable, settings: Settings): Promise<Status> {
-  const [reported, { problems, targets, suspended }, starts] = await Promise.all([
+  const [reported, { problems, targets, suspended }, starts, pauses] = await Promise.all([
     unfinishedAndAuditing(db).then((runs) => reportRuns(db, runs, settings)),
     readProblems(db, settings),
     startsOf(db, settings),
+    pausesAsked(db, Object.keys(settings.accounts)),
   ]);
   const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
   return {
     needs: [...problems.map(needOf), ...schedulerNeed(starts.unscheduled, problems)],
     running: runs.filter(({ state }) => WORKING.includes(state)),
     ...starts,
-    accounts: accountsOf(settings, suspended),
+    accounts: accountsOf(settings, suspended, pauses),
     targets,
   };
 }
@@ -155,8 +160,15 @@ function schedulerNeed(unscheduled: readonly string[], problems: readonly Proble
   ];
 }
 
-function accountsOf({ accounts }: Settings, suspended: States['suspended']): readonly StatusAccount[] {
-  return Object.entries(accounts).map(([account, of]) => {
-    return { account, allowed: budgetWords(of), suspended: suspended.get(account)?.message ?? null };
-  });
+function accountsOf(
+  { accounts }: Settings,
+  suspended: States['suspended'],
+  pauses: ReadonlyMap<string, Date>,
+): readonly StatusAccount[] {
+  return Object.entries(accounts).map(([account, of]) => ({
+    account,
+    allowed: budgetWords(of),
+    suspended: suspended.get(account)?.message ?? null,
+    pausedUntil: pauses.get(account) ?? null,
+  }));
 }

@@ -1,4 +1,5 @@
 /** The syncs of the settings: when they start next, and how they ended. */
+
 import { isUnfinished } from '../engine/ledger/runs.ts';
 import {
   isOverdue,
@@ -7,12 +8,15 @@ import {
   type SavedSchedule,
   savedSchedules,
 } from '../engine/ledger/schedules.ts';
+import { type Night, nightsOf } from '../engine/ledger/views/nights.ts';
 import { newestRuns } from '../engine/ledger/views/run-list.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Settings, SyncSettings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { formatTime } from './format.ts';
-import { type RunReport, reportRuns } from './run-report.ts';
+import type { RunReport } from './report.ts';
+import { reportRuns } from './run-report.ts';
+import { zoneOf } from './schedule-words.ts';
 
 const STARTS = 5;
 
@@ -64,4 +68,19 @@ function startsOf({ name, schedule }: SyncSettings, saved: SavedSchedule | undef
 /** `since 2026-11-22 02:00:05 (the service is moving)` */
 export function pausedWords({ pausedAt, reason }: PausedSync): string {
   return `since ${formatTime(pausedAt)}${reason === undefined ? '' : ` (${reason})`}`;
+}
+
+/** Days of the strip of squares that shows each sync. */
+export const NIGHTS = 14;
+
+/** The zone of each sync: of its schedule, or UTC. */
+export function zonesOf({ syncs }: Pick<Settings, 'syncs'>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.values(syncs).map(({ name, schedule }) => [name, schedule === undefined ? 'UTC' : zoneOf(schedule)]),
+  );
+}
+
+/** The outcomes of the last days of each sync, in its zone. */
+export function lastNights(db: Queryable, settings: Settings): Promise<readonly Night[]> {
+  return nightsOf(db, zonesOf(settings), NIGHTS);
 }

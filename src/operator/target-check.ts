@@ -1,9 +1,9 @@
 /** Checks and tests of targets: what a person has to know before the next delivery. */
 import { LockstepError } from '../base/errors.ts';
-import type { Finding, Target } from '../contract/target.ts';
+import type { DeliveryOutcome, Finding, Target } from '../contract/target.ts';
+import { checkStates } from '../mirror/links/check-states.ts';
 import { targetStates } from '../mirror/outbox/target-states.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { type Tested, tested } from './tested.ts';
 
 export interface CheckNeeds {
   readonly pool: Queryable;
@@ -20,7 +20,7 @@ export async function checkTargets(
   return Promise.all(
     names.map(async (target) => {
       const disabled = states.find((state) => state.target === target)?.disabled;
-      const found = await findingsOf(target, open, signal);
+      const found = await findingsOf(target, pool, open, signal);
       return { target, findings: disabled === undefined ? found : [...found, disabledFinding(target, disabled)] };
     }),
   );
@@ -40,11 +40,17 @@ export function testTarget(name: string, { open, signal }: Omit<CheckNeeds, 'poo
   });
 }
 
-async function findingsOf(name: string, open: CheckNeeds['open'], signal: AbortSignal): Promise<readonly Finding[]> {
+async function findingsOf(
+  name: string,
+  pool: Queryable,
+  open: CheckNeeds['open'],
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
   try {
     const target = await open(name);
     try {
-      return (await target.check?.({ signal })) ?? [];
+      const found = (await target.check?.({ signal })) ?? [];
+      return [...found, ...(await checkStates(pool, name, target, signal))];
     } finally {
       await target.close();
     }
@@ -60,4 +66,27 @@ function disabledFinding(
 ): Finding {
   const remedy = `when the other problems are solved: \`lockstep deliveries enable ${target}\``;
   return { what: 'deliveries', status: 'problem', detail: `disabled (${reason}): ${detail}`, remedy };
+}
+
+/** What became of a test message. */
+export interface Tested {
+  readonly isSent: boolean;
+  /** A code, if it was not sent and there is one. */
+  readonly reason: string | null;
+  readonly detail: string | null;
+}
+
+/** Sends it once. Settings that cannot be used count as refused. */
+export async function tested(send: () => Promise<DeliveryOutcome>): Promise<Tested> {
+  const outcome = await send().catch(refusedBy);
+  return {
+    isSent: outcome.status === 'delivered',
+    reason: 'reason' in outcome ? outcome.reason : null,
+    detail: ('detail' in outcome ? outcome.detail : undefined) ?? null,
+  };
+}
+
+function refusedBy(error: unknown): DeliveryOutcome {
+  if (!(error instanceof LockstepError)) throw error;
+  return { status: 'refused', reason: error.code, detail: error.message };
 }

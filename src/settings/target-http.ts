@@ -76,10 +76,10 @@ interface Templates {
   readonly form?: Texts | undefined;
 }
 
-/** Whether a template of the call says which page it is for. */
-export function usesCursor({ path, body = '', query, form = {}, headers }: Templates): boolean {
+/** Whether a template of the call uses this variable. */
+export function usesVariable(name: string, { path, body = '', query, form = {}, headers }: Templates): boolean {
   const texts = [path, body, ...[query, form, headers].flatMap((named) => Object.values(named))];
-  return texts.some((text) => variablesOf(text, 'text').includes(CURSOR));
+  return texts.some((text) => variablesOf(text, 'text').includes(name));
 }
 
 const MOST_DIGITS = 20;
@@ -185,7 +185,7 @@ const items = z
         .describe('How long an item may exist before this call shows it. Default: 1m.'),
     })
       .check(exactlyOneOf(['marker', 'readMarker']))
-      .refine((find) => find.more !== undefined || !usesCursor(find), {
+      .refine((find) => find.more !== undefined || !usesVariable(CURSOR, find), {
         error: 'missing: a call that uses cursor needs it',
         path: ['more'],
         when: ({ issues }) => issues.length === 0, // its templates can be read

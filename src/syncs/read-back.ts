@@ -5,13 +5,11 @@
 import { formatCount } from '../base/counts.ts';
 import type { JsonObject } from '../client/call/json.ts';
 import type { WholeKind } from '../contract/kinds.ts';
-import { RunPaused } from '../engine/account/failure.ts';
-import { recogniseRecords, waysOn } from '../engine/account/identity.ts';
 import { isMarkedDeleted, lookUp } from '../engine/account/look-up.ts';
 import { readsOf } from '../engine/account/reads.ts';
+import { requireSameTenant } from '../engine/account/same-tenant.ts';
 import { beginRead, type Reading, shownInPass, startOfRead } from '../engine/ledger/match-index.ts';
 import { addNote } from '../engine/ledger/runs.ts';
-import { sentSoFar } from '../engine/ledger/sent-so-far.ts';
 import { ledgerNow } from '../engine/ledger/set-clock.ts';
 import type { ReadBack, Settled } from '../engine/ledger/settling.ts';
 import type { Exclusive } from '../engine/worker/exclusive.ts';
@@ -63,7 +61,9 @@ async function settleLookedUp(
     });
   const settled = await settleNow({ isWhole, isLookedUp: false });
   if (settled === undefined || settled.toLookUp.length === 0) return settled;
-  await checkTenant(context, kind, settled.toLookUp.length);
+  // The list may lack the rows because it is another tenant's list now.
+  const missing = formatCount(settled.toLookUp.length);
+  await requireSameTenant(context, `has accepted ${missing} ${kind} that its list does not show`);
   const ids = settled.toLookUp.flatMap(({ id }) => (id === null || baseline?.has(id) ? [] : [id]));
   const shown = await shownInPass(pool, run.id, read, ids);
   const others = ids.filter((id) => !shown.has(id));
@@ -74,18 +74,6 @@ async function settleLookedUp(
     await addNote(pool, run.id, `${what}: records missing from it may exist, so none of them are sent again`);
   }
   return settleNow({ isWhole: isWhole && hidden.length === 0, isLookedUp: true });
-}
-
-/** The list may lack the rows because it is another tenant's list now. */
-async function checkTenant({ pool, run, account }: JobContext<unknown>, kind: string, missing: number): Promise<void> {
-  const { asked, others } = await recogniseRecords(pool, account, run.scope);
-  if (others < 2 || others * 2 <= asked) return;
-  throw new RunPaused(
-    'IDENTITY_UNCLEAR',
-    `The service of account "${account.name}" has accepted ${formatCount(missing)} ${kind} that its list does not show, and ${others} of ${asked} ` +
-      'known records are other records now. It may be another tenant, or a service that was restored from a backup. ' +
-      `${await sentSoFar(pool, run.id)} ${waysOn(account.name)}`,
-  );
 }
 
 /** Records that a list does not show, and may hide; those that say that they are deleted are not among them. */

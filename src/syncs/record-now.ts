@@ -1,6 +1,6 @@
 /**
- * What the service says of a record that was just sent, and a record that is updated whole, as it is now. Its list may have been read long ago, and an update that sends what the list
- * showed would undo what people have changed since.
+ * What the service says of a record that was just sent, and a record that is updated whole, as it is now: its list may have been
+ * read long ago, and an update that sends what the list showed would undo what people have changed since.
  */
 import { recordIn } from '../client/call/decode.ts';
 import { idOf, isJsonArray, isJsonObject } from '../client/call/dialect.ts';
@@ -43,7 +43,7 @@ export function countCalls() {
   return { made, onCalls };
 }
 
-/** Adds the calls of reads to those of the update. */
+/** Adds other calls to those of the row. */
 export function withCalls(sent: SentRow, { calls, limited }: Omit<RecordNow, 'record'>): SentRow {
   return { ...sent, calls: sent.calls + calls, limited: sent.limited + limited };
 }

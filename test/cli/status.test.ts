@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
+import type { CallEvent } from '../../src/client/call/client.ts';
+import { recordBudgets } from '../../src/engine/account/budget-recorder.ts';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
@@ -85,4 +88,16 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   expect(shown).toMatch(/Note: \S+ has acknowledged its problems\./);
   const refused = await command(['runs', 'acknowledge', waiting, '--config', 's.yaml'], await place());
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`Run ${waiting} is unfinished`) });
+});
+
+test('shows until when an account waits for the rate limit of its service', async () => {
+  const recorder = recordBudgets(database.pool, () => new Map(), pino({ level: 'silent' }));
+  for (const retryAfterMs of [600_000, 1_000])
+    recorder.called('acme', { outcome: { status: 'limited', httpStatus: 429, retryAfterMs } } as CallEvent); // as: all that is read
+  await recorder.close();
+  expect((await status()).stdout).toMatch(
+    /acme +at most 30 calls a minute +waits for the rate limit until \d{4}-.* UTC\n/,
+  );
+  const { pausedUntil } = (await status('--json')).json.accounts[0];
+  expect(Date.parse(pausedUntil) - Date.now()).toBeGreaterThan(500_000);
 });

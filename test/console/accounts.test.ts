@@ -64,6 +64,10 @@ describe.runIf(CHROMIUM)('an account', () => {
     const { page, wrong, close } = await openPage(browser);
     await page.goto(web.url);
     expect(await page.evaluate(LINES_OF_RATE)).toBe(1);
+    await addBudgetUse(pool, 'test', { ...use, pausedForMs: 60_000 });
+    await page.goto(web.url);
+    expect(await page.textContent('td.rate')).toContain('waits for the rate limit until');
+    await page.goto(`${web.url}/accounts/test?range=hour`);
     await page.goto(`${web.url}/accounts/test?range=hour`);
     await page.locator('.u-legend').waitFor();
     expect(await page.locator('.plotted table').isVisible()).toBe(false);

@@ -52,6 +52,8 @@ test('shows a run, its rows by page and filter, and one row', async () => {
   const run = await aRun('nightly', ['rejected', 'unchanged', 'rejected']);
   const shown = (await call(`/runs/${run}`)).json;
   expect(shown).toMatchObject({ run, counts: { in: 3, rejected: 2, unchanged: 1 }, problems: [{ count: 2 }] });
+  expect([shown.throughput, shown.phases[0]?.waits]).toEqual([null, []]); // its rows were sent by no attempt
+  expect((await call('/nights')).json.nights).toMatchObject([{ sync: 'nightly', runs: 1, outcome: 'problems' }]);
   const rowsOf = async (query: string) => (await call(`/runs/${run}/rows?${query}`)).json;
   const first = await rowsOf('limit=2');
   const rest = await rowsOf(`limit=2&after=${first.next}`);

@@ -101,6 +101,7 @@ test('the API lists deliveries by page, sends one again, and enables a target', 
   expect([ids, rest.next]).toEqual([['msg_0', 'msg_1', 'msg_2'], null]);
   const [hook] = (await call('/targets')).json.targets;
   expect(hook).toMatchObject({ target: 'hook', open: 1, dead: 1, disabled: {} });
+  expect(hook.lag.longestMs.map((ms: number) => ms > 0)).toEqual([...Array(23).fill(false), true]);
   expect((await call('/deliveries/msg_0/replay', {})).json.said).toContain(
     '1 delivery is due now. A worker sends it at once, or within a minute while its target is failing. Enabled: hook.',
   );

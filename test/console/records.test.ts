@@ -8,6 +8,7 @@ import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { createPipeline } from '../../src/service/administration.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { anError } from '../support/matchers.ts';
 import { expectSound, HOSTILE, openPage } from './browser.ts';
 import { apiOf } from './requests.ts';
 
@@ -246,6 +247,8 @@ describe.runIf(CHROMIUM)('records', () => {
     expect(await page.textContent('main')).toContain('It is unknown whether the service applied it');
     expect(await page.locator('footer').count()).toBe(0); // its command would make the order twice
     const call = page.url();
+    const early = await apiOf(web)(`/calls/${call.split('/').at(-1)}/again`, {});
+    expect(early.json.error).toEqual(anError('CALL_TOO_EARLY', /From 20.*Z on, look for it there/));
     harness.front.set();
     await create();
     expect(page.url()).toBe(call);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sumOf } from '../../src/base/amount.ts';
 import { remedyFor, sentenceFor } from '../../src/base/reasons/reasons.ts';
-import { checkedRows, examineSheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
+import { checkedRows, examineSheet, type SheetChoices } from '../../src/csv/sheet.ts';
 import { anError } from '../support/matchers.ts';
 import { collected, loaded, received, verdicts } from './files.ts';
 
@@ -180,7 +180,7 @@ test('a limit counts orders, and reading stops there', async () => {
     }
   }
   const sheet = examineSheet(file, { combineLines: 'sum', limit: 2 });
-  const batches = await collected(checkedRows({ ...file, read }, sheet, validatorOf(sheet)));
+  const batches = await collected(checkedRows({ ...file, read }, sheet));
   expect([verdicts(batches.flat()), blocks]).toEqual([['2 okLINES_DIFFER', '5 ok'], 1]);
   expect((await loaded(HEADER + LINES, { limit: 3 })).rows).toHaveLength(3);
 });

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Overview } from '../../src/csv/overview.ts';
 import { type Received, type ReceiveOptions, receive } from '../../src/csv/receive.ts';
-import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../src/csv/sheet.ts';
-import type { CheckedRow, RowValidator } from '../../src/csv/validate.ts';
+import { checkedRows, examineSheet, type Sheet, type SheetChoices } from '../../src/csv/sheet.ts';
+import { type CheckedRow, RowValidator } from '../../src/csv/validate.ts';
 
 export async function freshDir(): Promise<string> {
   const dir = await fs.mkdtemp(path.join(os.tmpdir(), 'lockstep-csv-'));
@@ -38,7 +38,7 @@ export interface Loaded {
 export async function loaded(content: string | Uint8Array, choices: SheetChoices = {}): Promise<Loaded> {
   const file = await received(content);
   const sheet = examineSheet(file, choices);
-  const validator = validatorOf(sheet);
+  const validator = new RowValidator(sheet);
   const overview = new Overview(sheet);
   const rows: CheckedRow[] = [];
   for await (const batch of checkedRows(file, sheet, validator, overview)) for (const row of batch) rows.push(row);

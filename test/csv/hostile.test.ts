@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { receive } from '../../src/csv/receive.ts';
-import { checkedRows, examineSheet, validatorOf } from '../../src/csv/sheet.ts';
+import { checkedRows, examineSheet } from '../../src/csv/sheet.ts';
 import { fileOf, loaded, received, verdicts } from './files.ts';
 
 const REFUSED: readonly (readonly [what: string, code: string, text: string])[] = [
@@ -56,7 +56,7 @@ test('reads a file of one unclosed quote and many rows in bounded memory', async
   const sheet = examineSheet(file);
   let [rows, largest] = [0, 0];
   const before = process.memoryUsage().heapUsed;
-  for await (const batch of checkedRows(file, sheet, validatorOf(sheet))) {
+  for await (const batch of checkedRows(file, sheet)) {
     rows += batch.length;
     largest = Math.max(largest, batch.length);
   }
@@ -76,6 +76,6 @@ test('a file changed after it was examined ends with an error, not with its new 
   const file = await receive(source, { spoolDir: path.dirname(source) });
   const sheet = examineSheet(file);
   await writeFile(source, 'order_id,client_id\nA,8\n');
-  await expect(checkedRows(file, sheet, validatorOf(sheet)).next()).rejects.toMatchObject({ code: 'CSV_CHANGED' });
+  await expect(checkedRows(file, sheet).next()).rejects.toMatchObject({ code: 'CSV_CHANGED' });
   await file.close();
 });

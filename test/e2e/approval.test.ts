@@ -33,6 +33,17 @@ test('declined, it ends as not approved, and nothing was sent; the same command 
   expect((await harness.orders()).length).toBe(4);
 });
 
+test('approved, its phases say how long each took, and that it waited for the approval', async () => {
+  await load('y\n');
+  expect((await latest()).phases).toMatchObject([
+    { phase: 'load-orders', waits: [{ for: 'approval' }] },
+    { phase: 'create-orders', waits: [] },
+    { phase: 'settle-orders', waits: [] },
+  ]);
+  const { stdout } = await command(['runs', 'show', '--config', 'lockstep.yaml'], harness.around);
+  expect(stdout).toMatch(/Phases\n {2}reading customers and orders +[\d.]+ s.*\n {2}sending +[\d.]+ s\n/);
+});
+
 test('declined, the command that its summary names sends it after all', async () => {
   const { stdout } = await load('n\n');
   expect((await harness.paste(stdout, 'To send it')).code).toBe(0);

@@ -543,11 +543,14 @@ describe('a list whose answer says that it is only a part', () => {
 describe('a service that changes its shape between two runs', () => {
   const customersAs = (body: (customers: readonly TinyRecord[]) => unknown) => (path: string) =>
     path.includes('customers') ? { body: body(tiny.customers) } : undefined;
+  const contactsInRows = (path: string, page: number) =>
+    path.includes('contacts') ? { body: { data: { rows: page === 0 ? tiny.contacts : [] } } } : undefined;
   const renamed = ({ id, ...rest }: TinyRecord) => ({ client_id: id, ...rest });
 
   test.each<[string, TinyOptions['onList'], RegExp]>([
     ['id', customersAs((all) => all.map(renamed)), /customers.*the id is in "client_id", formerly "id"/],
     ['path', customersAs((all) => ({ data: { rows: all } })), /customers.*is at "data.rows", formerly "content"/],
+    ['path of contacts', contactsInRows, /contacts.*is at "rows", formerly "\$"/],
   ])('(its %s) pauses the run, which reports what has changed and how to resume', async (_what, onList, words) => {
     serviceWith();
     await harness.runSync();

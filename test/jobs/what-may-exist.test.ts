@@ -1,6 +1,9 @@
 /** Services whose lists do not show what was created: nothing is created again, and the verdicts say what is known. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { keepCutOff } from '../../src/engine/account/cut-off-lists.ts';
+import { approveRun } from '../../src/engine/ledger/approval.ts';
+import { readRun } from '../../src/engine/ledger/runs.ts';
+import { ended } from '../support/harness/ended.ts';
 import { openBookHarness, SETTLE_MS } from '../support/harness/order-book.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import type { BookRecord, OrderBookOptions } from '../support/order-book.ts';
@@ -159,6 +162,22 @@ test('a tenant that is another one in the middle of the first load pauses it', a
   );
   expect([run.status, run.errorCode]).toEqual(['paused', 'IDENTITY_UNCLEAR']);
   expect(run.error).toContain('Before that, the run has sent 2 rows: 1 created, 1 not confirmed.');
+});
+
+test('a tenant that is another one when the first load is approved gets no order', async () => {
+  let isOther = false;
+  const show = (record: BookRecord) =>
+    isOther ? { ...record, full_name: `Eve ${record.id}`, email: `eve${record.id}@example.org` } : record;
+  begin({ customers: ['ann', 'ben'].map((name) => ({ full_name: name, email: `${name}@example.com` })), show });
+  const csv = csvOf('order_id,customer_email,amount', ['A,ann@example.com,5', 'B,ben@example.com,6']);
+  const shown = await harness.load(csv, { confirm: true });
+  isOther = true;
+  await approveRun(harness.database.pool, shown, 'ann@office');
+  await (await harness.workspace.work()).attend(await readRun(harness.database.pool, shown.id));
+  const run = await ended(harness.database, shown.id);
+  expect([run.status, run.errorCode, harness.book.orders]).toEqual(['paused', 'IDENTITY_UNCLEAR', []]);
+  expect(run.error).toContain('2 of 2 known records are other records now');
+  expect(run.error).toContain('Nothing was written');
 });
 
 test('a load that stops after it has written says how many rows were sent', async () => {

@@ -96,6 +96,10 @@ export function fakeLog(): FakeLog {
       const known = created.get(keyOf(what));
       if (known) Object.assign(known, { isTaken: true, result });
     },
+    async lastCreated(agoMs) {
+      const last = [...created.values()].findLast((each) => each.agoMs >= agoMs && each.by && each.result);
+      return last?.by && { account: last.by.account, task: last.by.task, itemId: last.result ?? '' };
+    },
     async forget(what, at) {
       if (at === undefined || created.get(keyOf(what))?.at === at) created.delete(keyOf(what));
     },

@@ -1,4 +1,4 @@
-/** Stand-ins of Kanboard, which is called by JSON-RPC, of Wrike, which takes forms, and of YouTrack, which takes commands: see template-vendors.ts. */
+/** Stand-ins of Kanboard, which is called by JSON-RPC, of Wrike, which takes forms, of YouTrack, which takes commands, and of Basecamp, whose completions are resources: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
 import { type Item, type System, set } from './template-vendors.ts';
 import { shown } from './template-vendors-office.ts';
@@ -154,6 +154,49 @@ export const YOUTRACK: System = {
         return { body: { idReadable: items.add({ title, text, marker }).id, $type: 'Issue' } };
       },
       { query: ['fields'], body: ['project', 'summary', 'description'] },
+    ),
+  ],
+};
+
+const basecampTodo = ({ id, isDone, title, text, marker }: Item) => ({
+  id: Number(id),
+  status: 'active',
+  type: 'Todo',
+  content: title,
+  description: `<div>${text}<br><br>${marker}</div>`,
+  completed: isDone,
+});
+const basecampMissing = { status: 404 };
+
+export const BASECAMP: System = {
+  name: 'our-basecamp',
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`), 'user-agent': /@/ },
+  missing: basecampMissing,
+  idOf: (count) => String(1_069_479_574 + count),
+  isWrite: ({ path }) => path.endsWith('/completion.json'),
+  isCreation: ({ path }) => path === '/todolists/1069479573/todos.json',
+  rules: (items) => [
+    rule('GET', /^\/todos\/(\d+)\.json$/, (_, [, id]) => {
+      const item = items.at(id);
+      return item ? { body: basecampTodo(item) } : basecampMissing;
+    }),
+    ...[true, false].map((isDone) =>
+      rule(isDone ? 'POST' : 'DELETE', /^\/todos\/(\d+)\/completion\.json$/, (_, [, id]) =>
+        set(items.at(id), isDone, basecampMissing, undefined),
+      ),
+    ),
+    rule('GET', /^\/projects\/recordings\.json$/, () => ({ body: items.all().toReversed().map(basecampTodo) }), {
+      query: ['type', 'bucket', 'sort', 'direction'],
+    }),
+    rule(
+      'POST',
+      /^\/todolists\/1069479573\/todos\.json$/,
+      ({ body }) => {
+        const { content: title, description } = JSON.parse(body);
+        const [, text = '', marker = ''] = /^<div>(.*)<br><br>(lockstep-\w+)<\/div>$/s.exec(description) ?? [];
+        return { status: 201, body: basecampTodo(items.add({ title, text: shown(text), marker })) };
+      },
+      { body: ['content', 'description'] },
     ),
   ],
 };

@@ -103,6 +103,11 @@ export const MIRROR_REASONS = {
     meaning: 'The target accepted the call without an error, and the item has another state afterwards.',
     remedy: `Set the state there, or give the token the permission, ${REPLAY}`,
   },
+  STATE_UNSEEN: {
+    meaning:
+      'The target accepted the call, the item does not show the new state, and no other item has shown it either. So the settings of the state, or of the call, may be wrong. The delivery is retried.',
+    remedy: `Correct \`items.state\` of the target, or the call, ${REPLAY}`,
+  },
   FIELD_LEFT_OUT: {
     meaning:
       'The target accepted the call and left out a value without an error. The state and the other fields were written.',
@@ -122,7 +127,8 @@ export const MIRROR_REASONS = {
     remedy: `Put the right one where the settings read it from, ${ENABLE}`,
   },
   KEY_UNCLEAR: {
-    meaning: 'The service refused the call, and whether it refuses the key is unclear. The call is retried.',
+    meaning: 'The service refused the call, and whether it refuses the key is unclear.',
+    remedy: `Run the doctor for the account that the detail names, and fix what it finds. Lockstep retries the delivery until it is a dead letter; ${REPLAY}`,
   },
   NOT_ALLOWED: {
     meaning: 'The token may not change this item.',
@@ -209,6 +215,10 @@ export const MIRROR_REASONS = {
   NOT_SHOWN_YET: {
     meaning:
       'An item or a comment was or may have been created, and the target does not show it yet. It is searched for before it is created again.',
+  },
+  EARLIER_UNCLEAR: {
+    meaning:
+      'An earlier attempt for this task had no clear answer, so the target may still make that change. The newer state is sent a minute after that attempt, so that it is the last one.',
   },
   CREATED_UNSEEN: {
     meaning:

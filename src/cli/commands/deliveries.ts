@@ -1,5 +1,4 @@
 /** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
-import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';
 import type { TargetAnswer } from '../../contract/target.ts';
@@ -12,7 +11,16 @@ import {
 } from '../../mirror/outbox/deliveries.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { disabledTargets, enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
-import { planWords, readDelivery, replayHow, requireTarget, sendAgain, statusOf } from '../../operator/deliveries.ts';
+import {
+  attemptsWords,
+  hasFailedLast,
+  planWords,
+  readDelivery,
+  replayHow,
+  requireTarget,
+  sendAgain,
+  statusOf,
+} from '../../operator/deliveries.ts';
 import { formatTime } from '../../operator/format.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
@@ -151,16 +159,16 @@ async function show(session: Session, id: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
   const delivery = await readDelivery(pool, id, hint);
-  const { target, source, event, sequence, account, sync, run, task, answer, detail, attempts, failures } = delivery;
+  const { target, source, event, sequence, account, sync, run, task, answer, detail, failures } = delivery;
   const isDisabled = (await disabledTargets(pool)).has(target);
   const origin = account === '' ? 'Alert, ' : `Account ${account}, sync ${sync}, `;
   out.say(
     `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,
     `${origin}seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
-    `It is ${statusOf(delivery, isDisabled)}, after ${plural(attempts, 'attempt')}${detail === null ? '.' : `: ${detail}`}`,
+    `It is ${statusOf(delivery, isDisabled)}, ${attemptsWords(delivery)}${detail === null ? '.' : `: ${detail}`}`,
   );
   for (const failure of failures) out.say(`  ${formatTime(new Date(failure.at))} ${failureWords(failure)}`);
-  if (answer) out.say(`Last answer: ${answerWords(answer)}`);
+  if (answer && !hasFailedLast(delivery)) out.say(`Last answer: ${answerWords(answer)}`);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { command: hint, about: { account } });
   if (remedy !== undefined) out.say(`Fix: ${remedy}`);
   out.say('', JSON.stringify(task, undefined, 2));

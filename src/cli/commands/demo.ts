@@ -1,4 +1,5 @@
 /** `lockstep demo`: a contact sync, a load of orders and a mirror of tasks, over a sample workspace, with everything embedded. */
+
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
 import { formatTook } from '../../operator/format.ts';
-import type { RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import type { Command } from '../command.ts';
 import { openReceiver } from '../demo/receiver.ts';

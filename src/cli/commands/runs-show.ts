@@ -1,7 +1,7 @@
 /** `lockstep runs show`: the result of a run, or of one of its rows. */
 import { formatCount } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
-import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
+import { type Hints, meaningOf, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { visible } from '../../base/visible.ts';
 import { approvalOf } from '../../engine/ledger/approval.ts';
 import { PROBLEMS } from '../../engine/ledger/rows.ts';
@@ -15,9 +15,11 @@ import {
   readRowStory,
 } from '../../engine/ledger/views/row-story.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
+import { type PhaseTimes, phaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatTime, formatTook, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
+import { phaseWords, waitsOf } from '../../operator/phase-words.ts';
 import { OUTCOME_WORDS, STATE_WORDS, storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { quote } from '../../settings/message-parts.ts';
@@ -61,6 +63,7 @@ async function show(session: Session, id: string): Promise<void> {
   const report = await reportRun(pool, run, await session.settings());
   const reasons = await reasonsOf(pool, id);
   const approval = await approvalOf(pool, id);
+  const phases = await phaseTimes(pool, run);
   const { account, lane, phase, createdAt, endedAt, notes } = run;
   out.say(headline(report, run.title), `Account ${account}, lane ${lane}, started ${formatTime(createdAt)}.`);
   const bound = run.isBound ? ' It writes only what was shown.' : '';
@@ -70,12 +73,18 @@ async function show(session: Session, id: string): Promise<void> {
       `It shows plan ${report.plan}. To approve only this plan, and no later one: ${hint(`runs resume ${id} --plan ${report.plan}`)}`,
     );
   out.say(...figures(report, { ...run, notes }), ...prunedNote(run));
+  out.say(...section('Phases', phases.map(phaseCells)));
   // The groups of problems below have their own counts.
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
   if (others.length > 0) {
-    const rows = others.map(({ count, verdict, reason }) => [formatCount(count), verdict, reason]);
+    const rows = others.map(({ count, verdict, reason }) => [
+      formatCount(count),
+      verdict,
+      reason,
+      meaningOf(reason) ?? '',
+    ]);
     out.say('');
-    out.table(['ROWS', 'VERDICT', 'REASON'], rows, { right: [0] });
+    out.table(['ROWS', 'VERDICT', 'REASON', 'MEANING'], rows, { right: [0] });
   }
   if (run.dryRun && run.status === 'done') out.say(...(await plannedLines(pool, report, hint)));
   else out.say(...(await problemLines(pool, report, hintsFor(hint, run))));
@@ -90,6 +99,7 @@ async function show(session: Session, id: string): Promise<void> {
     account,
     lane,
     phase: phase ?? null,
+    phases,
     startedAt: createdAt,
     endedAt: endedAt ?? null,
     approval: approval ?? null,
@@ -97,6 +107,13 @@ async function show(session: Session, id: string): Promise<void> {
     waitsFor: other ?? null,
     reasons,
   });
+}
+
+function phaseCells(times: PhaseTimes): readonly string[] {
+  const { phase, workedMs, workingSince, waits } = times;
+  const since = workingSince ?? waits.find((wait) => wait.since !== undefined)?.since;
+  const now = since === undefined ? [] : [`${workingSince ? 'at work' : 'waiting'} since ${formatTime(since)}`];
+  return [phaseWords(phase), [formatTook(workedMs), ...waitsOf(times), ...now].join(', ')];
 }
 
 async function showRow(session: Session, id: string, row: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { accountOfRun } from '../../engine/account/account-of-run.ts';
@@ -7,9 +8,9 @@ import { type RunStatus, readRun } from '../../engine/ledger/runs.ts';
 import { savedSchedules } from '../../engine/ledger/schedules.ts';
 import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { formatTime, formatTook, prunedNote } from '../../operator/format.ts';
+import type { RunState } from '../../operator/report.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, requireResumable, retryLoad } from '../../operator/run-actions.ts';
 import { reportRun, reportRuns } from '../../operator/run-report.ts';
-import type { RunState } from '../../operator/run-state.ts';
 import { countsLine, styleOf } from '../../operator/run-words.ts';
 import { startsOf } from '../../operator/status.ts';
 import { didYouMean, quote } from '../../settings/message-parts.ts';

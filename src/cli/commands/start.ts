@@ -7,7 +7,8 @@ import { logConsole, logEvents } from '../log.ts';
 import type { Perform, Session } from '../session.ts';
 import { aborted } from '../signals.ts';
 import { laterVersion } from '../workspace/readiness.ts';
-import { DEFAULT_PORT, defaultRoles, ROLES, type Role, startRoles, takeOverSettings } from '../workspace/roles.ts';
+import { DEFAULT_PORT, defaultRoles, ROLES, startRoles, takeOverSettings } from '../workspace/roles.ts';
+import type { Role } from '../workspace-types.ts';
 import { commaSeparated, portNumber } from './arguments.ts';
 
 interface StartOptions {

@@ -46,11 +46,11 @@ async function show(session: Session): Promise<void> {
     session,
     'Budgets',
     ['ACCOUNT', 'ALLOWED', ''],
-    accounts.map(({ account, allowed, suspended }) => [
-      account,
-      allowed,
-      suspended === null ? '' : styled('bad', 'suspended'),
-    ]),
+    accounts.map(({ account, allowed, suspended, pausedUntil }) => {
+      const pause =
+        pausedUntil === null ? '' : styled('warn', `waits for the rate limit until ${formatTime(pausedUntil)}`);
+      return [account, allowed, suspended === null ? pause : styled('bad', 'suspended')];
+    }),
   );
   out.result({ needs, running, next: next.map(({ sync, at }) => ({ sync, at })), accounts, targets });
 }

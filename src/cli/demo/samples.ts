@@ -1,11 +1,13 @@
 /** The demo's load of orders, and its mirror of tasks: a silent baseline, then a task that the demo completes. */
+
 import os from 'node:os';
 import path from 'node:path';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { hintsFor } from '../../operator/hints.ts';
-import { type RunReport, reportRun } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
+import { reportRun } from '../../operator/run-report.ts';
 import { receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { FAILED } from '../errors.ts';
 import { problemLines } from '../print/problem-lines.ts';

@@ -1,9 +1,11 @@
 /** The texts of the demo: what the workspace contains, the results, and what to try next. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import { statementFor } from '../../base/reasons/reasons.ts';
 import type { ReportedRow } from '../../engine/ledger/views/row-pages.ts';
 import { exportCommand } from '../../operator/problem-rows.ts';
-import { firstRows, problemsIn, type RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
+import { firstRows, problemsIn } from '../../operator/run-report.ts';
 import type { SeededTenant } from '../../service/testbed/seed.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 

@@ -1,4 +1,5 @@
 /** The rows of a run that need a person, as lines. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Hints } from '../../base/reasons/reasons.ts';
 import type { Verdict } from '../../engine/ledger/rows.ts';
@@ -12,7 +13,8 @@ import {
   type ProblemSection,
   problemSections,
 } from '../../operator/problem-rows.ts';
-import { applyCommand, type RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
+import { applyCommand } from '../../operator/run-report.ts';
 import { undecidableWords } from '../../operator/run-words.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { styled } from './colour.ts';

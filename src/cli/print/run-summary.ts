@@ -1,4 +1,5 @@
 /** The summary of a run: the results of its rows, the rows that need a person, and what to do next. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Difference } from '../../base/reasons/reason.ts';
 import { shortLabel } from '../../base/texts.ts';
@@ -9,7 +10,8 @@ import { formatRate, formatShare, formatTime, formatTook } from '../../operator/
 import { hintsFor } from '../../operator/hints.ts';
 import { watchesFolder } from '../../operator/phase-words.ts';
 import { exportCommand } from '../../operator/problem-rows.ts';
-import { firstRows, type RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
+import { firstRows } from '../../operator/run-report.ts';
 import {
   callWords,
   leftOutWords,

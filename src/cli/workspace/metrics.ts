@@ -2,6 +2,7 @@
  * What this process has done and what waits, for Prometheus. Labels are names of the settings, operations, states and
  * verdicts only: their number is bounded, and none holds a secret or the content of a record.
  */
+
 import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { inTime } from '../../base/in-time.ts';
@@ -11,7 +12,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { SharedQueue } from '../../engine/worker/queue.ts';
 import { overdueDeliveries } from '../../mirror/outbox/delays.ts';
 import type { OnAttempt } from '../../mirror/outbox/delivery-source.ts';
-import type { RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { TIMEOUT_MS } from './readiness.ts';
 

@@ -130,7 +130,7 @@ export class Workspace {
     const { log } = this.#options;
     const { accounts, targets, telemetry, database } = this.#parts;
     const { pool } = database;
-    const queue = worksOn === 'every-run' ? await this.#theQueue() : this.#keep(createOwnQueue({ log }));
+    const queue = worksOn === 'every-run' ? await this.queue() : this.#keep(createOwnQueue({ log }));
     const patienceMs = (account: string) => this.settings.accounts[account]?.patienceMs ?? 0; // no account: no service to wait for
     const onStopped = async (id: string): Promise<void> => {
       const run = await readRun(pool, id);
@@ -157,7 +157,7 @@ export class Workspace {
   }
 
   /** A command that works on its own run does without it, and BullMQ takes long to load. */
-  async #theQueue(): Promise<SharedQueue> {
+  async queue(): Promise<SharedQueue> {
     const { openQueue } = await import('../../engine/worker/queue.ts');
     this.#queue ??= this.#keep(openQueue(this.#parts.queueNeeds));
     return this.#queue;
@@ -212,7 +212,7 @@ export class Workspace {
         accounts,
         openAccount: accounts.open,
         examine: (account, options) => examineAccount({ pool, settings: this.settings, accounts }, account, options),
-        queue: () => this.#theQueue(),
+        queue: () => this.queue(),
         dataDir,
         readSecret: this.#readSecret,
         hint: complete,

@@ -6,25 +6,12 @@ import { runningRuns } from '../../engine/ledger/runs.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { isLoopback, type ListenAddress } from '../../settings/fields.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { Ready, Role } from '../workspace-types.ts';
 import type { Workspace } from './open-workspace.ts';
 
-export const ROLES = ['worker', 'scheduler', 'console', 'service'] as const;
-export type Role = (typeof ROLES)[number];
+export const ROLES = ['worker', 'scheduler', 'console', 'service'] as const satisfies readonly Role[];
 
 export const DEFAULT_PORT = 4100;
-
-export interface Ready {
-  /** Address of the embedded service, if the process has that role. */
-  url?: string;
-  /** Address of the console and of calls from outside systems, if the process has the role console. */
-  consoleUrl?: string | undefined;
-  /** Address of health checks and metrics, if the settings or the caller name one. */
-  healthUrl?: string;
-  /** Runs that the worker found unfinished. */
-  unfinished?: number;
-  /** Syncs with a schedule. */
-  schedules?: number;
-}
 
 export interface RoleOptions {
   /** Port of the role service. */

@@ -1,7 +1,8 @@
 /** One line in the log for each run that this process ends or pauses. */
+
 import type { Logger } from 'pino';
 import type { Run } from '../../engine/ledger/runs.ts';
-import type { RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
 import { unconfirmedWords, unsentWords } from '../../operator/run-words.ts';
 
 export function logStop(log: Logger, run: Run, report: RunReport): void {

@@ -3,7 +3,7 @@ import type { Target } from '../../contract/target.ts';
 import { thisHolder } from '../../engine/ledger/claims.ts';
 import type { Runner } from '../../engine/worker/runner.ts';
 import { overwriting } from '../../mirror/inbound/changed-there.ts';
-import { type ReportingNeeds, startReporting } from '../../mirror/inbound/reporting.ts';
+import { type ReportingNeeds, startReporting } from '../../mirror/inbound/report-source.ts';
 import { type DeliveringNeeds, startDelivering } from '../../mirror/outbox/delivering.ts';
 import { type OpenTargets, openTargets, type TargetsNeeds } from '../../mirror/targets/open-targets.ts';
 import { type Settings, targetNamed } from '../../settings/settings.ts';

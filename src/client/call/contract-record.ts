@@ -78,7 +78,12 @@ export function contentOf(record: Json, kind: Kind): string {
   if (!isJsonObject(record)) return JSON.stringify(record);
   const fields = Object.keys(MEMBER_NAMES[kind]).filter((field) => Object.hasOwn(record, field));
   const names = fields.length > 0 ? fields : Object.keys(record).toSorted();
-  return JSON.stringify(names.map((name) => [name, record[name]]));
+  return JSON.stringify(names.map((name) => [name, asWritten(record[name])]));
+}
+
+/** A service may write the same number as a text in another answer. */
+function asWritten(value: Json | undefined): Json | undefined {
+  return typeof value === 'number' ? String(value) : value;
 }
 
 /** The members of an order that could each be the field, with different values; empty if at most one could. */

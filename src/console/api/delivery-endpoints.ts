@@ -1,5 +1,6 @@
 /** The operations of the API about deliveries and targets. */
 import { z } from 'zod';
+import { lagOf } from '../../mirror/outbox/delays.ts';
 import { countDeliveries, DELIVERY_STATES, listDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
@@ -22,16 +23,18 @@ const delivery = z.looseObject({
 export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'targets',
-    summary: 'Targets and channels for alerts: disabled, paused or failing, open deliveries, dead letters',
+    summary:
+      'Targets and channels for alerts: disabled, paused or failing, open deliveries, dead letters, how long deliveries took',
     route: 'GET /targets',
     answer: z.object({ targets: z.array(z.looseObject({ target: z.string(), open: z.number(), dead: z.number() })) }),
     async work({ pool, settings }) {
-      const [counts, states] = [await countDeliveries(pool), await targetStates(pool)];
+      const [counts, states, lags] = await Promise.all([countDeliveries(pool), targetStates(pool), lagOf(pool)]);
       const names = new Set([...outboxNames(settings()), ...counts.map(({ target }) => target)]);
       return {
         targets: [...names].map((target) => ({
           ...(counts.find((one) => one.target === target) ?? { target, open: 0, dead: 0 }),
           ...states.find((one) => one.target === target),
+          lag: lags.find((one) => one.target === target) ?? null,
         })),
       };
     },

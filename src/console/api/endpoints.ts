@@ -6,7 +6,9 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { pageOfRows } from '../../engine/ledger/views/row-pages.ts';
 import { readRowStory } from '../../engine/ledger/views/row-story.ts';
+import { throughputOf } from '../../engine/ledger/views/run-figures.ts';
 import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
+import { phaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { checkMapping, mappedSync } from '../../operator/check-mapping.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { problemSections } from '../../operator/problem-rows.ts';
@@ -57,7 +59,8 @@ export const endpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'run',
-    summary: 'One run: its report, notes, reasons, and the rows that need a person by reason',
+    summary:
+      'One run: its report, phases, rows sent over time, notes, reasons, and the rows that need a person by reason',
     route: 'GET /runs/{run}',
     params: ofRun,
     answer: report,
@@ -65,8 +68,13 @@ export const endpoints: readonly Endpoint[] = [
       const run = await readRun(pool, params.run);
       const read = async () => {
         const shown = await reported({ pool, settings }, run);
-        const problems = await problemSections(pool, shown, hintsFor(hint, run));
-        return { ...shown, notes: run.notes, reasons: await reasonsOf(pool, run.id), problems };
+        const [problems, phases, throughput, reasons] = await Promise.all([
+          problemSections(pool, shown, hintsFor(hint, run)),
+          phaseTimes(pool, run),
+          throughputOf(pool, run.id),
+          reasonsOf(pool, run.id),
+        ]);
+        return { ...shown, phases, throughput: throughput ?? null, notes: run.notes, reasons, problems };
       };
       return sharedWhileOpen(settings(), 'report', { run, read });
     },

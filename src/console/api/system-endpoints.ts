@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { QUEUE_STATES } from '../../engine/worker/queue.ts';
 import { statusOf } from '../../operator/status.ts';
+import { lastNights } from '../../operator/sync-list.ts';
 import { maskSettings } from '../../settings/mask.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { afterNumber, limit, next, pageOf, time } from './shapes.ts';
@@ -19,6 +20,13 @@ export const systemEndpoints: readonly Endpoint[] = [
       const { paused, ...status } = await statusOf(pool, settings());
       return { ...status, paused: [...paused.values()] };
     },
+  }),
+  defineEndpoint({
+    name: 'nights',
+    summary: 'The runs of each sync on each of the last 14 days: how many, and their worst outcome',
+    route: 'GET /nights',
+    answer: z.object({ nights: z.array(z.looseObject({ sync: z.string(), day: z.string(), outcome: z.string() })) }),
+    work: async ({ pool, settings }) => ({ nights: await lastNights(pool, settings()) }),
   }),
   defineEndpoint({
     name: 'settings',

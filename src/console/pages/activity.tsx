@@ -16,6 +16,7 @@ export const activity = definePage({
     return {
       title: 'Activity',
       tab: 'activity',
+      command: 'activity',
       head: <h1>Activity</h1>,
       body:
         last === undefined ? (

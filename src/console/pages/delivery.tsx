@@ -1,6 +1,5 @@
 /** One delivery: where it goes, its attempts and their answers, and its content. */
 import { z } from 'zod';
-import { plural } from '../../base/counts.ts';
 import { PLAIN_HINTS, remedyFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { shortened } from '../../base/texts.ts';
@@ -8,7 +7,7 @@ import { printable } from '../../base/visible.ts';
 import type { TargetAnswer } from '../../contract/target.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
 import { disabledTargets } from '../../mirror/outbox/target-states.ts';
-import { readDelivery } from '../../operator/deliveries.ts';
+import { attemptsWords, hasFailedLast, readDelivery } from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
 import { Act, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
@@ -53,9 +52,8 @@ interface ShownProps {
 }
 
 function Shown({ delivery, isDisabled, canAct }: ShownProps) {
-  const { id, target, source, sequence, event, account, attempts, detail, answer, task, endedAt, createdAt } = delivery;
-  const { failures, verdict } = delivery;
-  const hasFailedLast = failures.length > 0 && (verdict === null || verdict === 'dead');
+  const { id, target, source, sequence, event, account, detail, answer, task, endedAt, createdAt } = delivery;
+  const { failures } = delivery;
   const label = labelOf(delivery, isDisabled);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { ...PLAIN_HINTS, about: { account } });
   const again = addressOf(`/deliveries/${encodeURIComponent(id)}/replay`, {
@@ -65,7 +63,7 @@ function Shown({ delivery, isDisabled, canAct }: ShownProps) {
     <>
       <Section title="State" side={canAct && label && <Act path={again} label={label} />}>
         <p>
-          <DeliveryState of={delivery} isDisabled={isDisabled} /> after {plural(attempts, 'attempt')}
+          <DeliveryState of={delivery} isDisabled={isDisabled} /> {attemptsWords(delivery)}
         </p>
         {detail !== null && (
           <p>
@@ -100,7 +98,7 @@ function Shown({ delivery, isDisabled, canAct }: ShownProps) {
           />
         </Section>
       )}
-      {answer && !hasFailedLast && (
+      {answer && !hasFailedLast(delivery) && (
         <Section title="Last answer">
           <p>{answer.httpStatus !== undefined && `HTTP ${answer.httpStatus}`}</p>
           {answer.text !== undefined && <Source text={answer.text} />}

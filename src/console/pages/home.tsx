@@ -3,17 +3,16 @@ import { formatCount, plural } from '../../base/counts.ts';
 import { type RowsLeft, rowsLeft } from '../../engine/ledger/rows.ts';
 import { type Run, runningRuns } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
-import { nightsOf } from '../../engine/ledger/views/nights.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { formatTook } from '../../operator/format.ts';
 import { kindOf, phaseWords } from '../../operator/phase-words.ts';
-import { zoneOf } from '../../operator/schedule-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
-import { budgetLimits, type Settings } from '../../settings/settings.ts';
+import { lastNights, NIGHTS, zonesOf } from '../../operator/sync-list.ts';
+import { budgetLimits } from '../../settings/settings.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { LastHour } from '../parts/charts.tsx';
-import { Legend, NIGHTS, Nights } from '../parts/nights.tsx';
+import { Legend, Nights } from '../parts/nights.tsx';
 import { addressOf, Chip, Command, Empty, Foreign, Link, Section, Time } from '../parts/parts.tsx';
 import { Doing } from '../parts/phases.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
@@ -26,11 +25,10 @@ export const home = definePage({
   path: '/',
   async show(context) {
     const { pool, settings } = context;
-    const zones = zonesOf(settings);
     const [{ status, running }, hours, nights, latest] = await Promise.all([
       sharedRead(settings, 'home', () => readStatus(context)),
       budgetHistory(pool, Object.keys(settings.accounts), { minutes: 60, stepMinutes: 1 }),
-      nightsOf(pool, zones, NIGHTS),
+      lastNights(pool, settings),
       latestRun(pool),
     ]);
     const isNew = latest === undefined;
@@ -57,9 +55,9 @@ export const home = definePage({
             <NextStarts status={status} settings={settings} />
             <Budgets accounts={status.accounts} hours={hours} context={context} />
           </div>
-          {Object.keys(zones).length > 0 && !isNew && (
+          {Object.keys(settings.syncs).length > 0 && !isNew && (
             <Section title={`Last ${NIGHTS} days`} side={<Legend />}>
-              <Nights zones={zones} nights={nights} />
+              <Nights zones={zonesOf(settings)} nights={nights} />
             </Section>
           )}
         </>
@@ -210,7 +208,7 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
     <Section title="Budgets">
       <table class="list">
         <tbody>
-          {accounts.map(({ account, allowed, suspended }) => (
+          {accounts.map(({ account, allowed, suspended, pausedUntil }) => (
             <tr>
               <th scope="row">
                 <a id={`budget-${account}`} href={accountPath(account)}>
@@ -218,8 +216,17 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
                 </a>
               </th>
               <td class="rate">
-                {suspended === null ? allowed : <Chip tone="bad">suspended</Chip>}{' '}
-                {suspended === null && <RateNow account={account} context={context} />}
+                {suspended !== null && <Chip tone="bad">suspended</Chip>}
+                {suspended === null && pausedUntil !== null && (
+                  <Chip tone="warn">
+                    waits for the rate limit until <Time at={pausedUntil} exact />
+                  </Chip>
+                )}
+                {suspended === null && pausedUntil === null && (
+                  <>
+                    {allowed} <RateNow account={account} context={context} />
+                  </>
+                )}
               </td>
               <td>
                 <LastHour minutes={hours.get(account) ?? []} most={allowedNow(context, account)} />
@@ -236,11 +243,4 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
 function allowedNow({ budgets, settings }: PageContext, account: string): number | undefined {
   const of = settings.accounts[account];
   return budgets().get(account)?.ratePerSecond ?? (of && budgetLimits(of).ratePerSecond);
-}
-
-/** The zone of each sync: of its schedule, or UTC. */
-function zonesOf({ syncs }: Settings): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.values(syncs).map(({ name, schedule }) => [name, schedule === undefined ? 'UTC' : zoneOf(schedule)]),
-  );
 }

@@ -20,9 +20,8 @@ interface FirstLinesProps {
 export function FirstLines({ upload, form: { headless: _, ...form }, lines, at }: FirstLinesProps) {
   if (lines.length === 0) return null;
   return (
-    <details class="load-lines" open={at === undefined}>
-      <summary>Choose the line of the header</summary>
-      <ol>
+    <Section title="First lines" side={<span class="dim">click the one that is the header</span>}>
+      <ol class="load-lines">
         {lines.map((text, index) => (
           <li>
             <a
@@ -34,7 +33,7 @@ export function FirstLines({ upload, form: { headless: _, ...form }, lines, at }
           </li>
         ))}
       </ol>
-    </details>
+    </Section>
   );
 }
 

@@ -3,11 +3,12 @@ import type { CombineChoice } from '../../csv/combine.ts';
 import { ENCODINGS } from '../../csv/encoding.ts';
 import { DELIMITERS } from '../../csv/format.ts';
 import { NO_PRESET } from '../../csv/presets.ts';
-import { delimiterWords } from '../../operator/sheet-words.ts';
+import { combineWords, decimalWords, delimiterWords, presetWords, whereWords } from '../../operator/sheet-words.ts';
 import type { EXISTING } from '../../settings/schema-sync.ts';
+import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { columnValue, type LoadForm } from '../loads/load-form.ts';
 import { Check, Field, Select } from '../parts/inputs.tsx';
-import { Section } from '../parts/parts.tsx';
+import { Facts, Foreign, Section } from '../parts/parts.tsx';
 
 const EXISTING_WORDS = Object.entries({
   skip: 'leave it as it is',
@@ -24,38 +25,81 @@ const COMBINE_WORDS = Object.entries({
 const DECIMAL_WORDS = Object.entries({ '.': 'point', ',': 'comma' });
 const DELIMITER_WORDS = DELIMITERS.map((one) => [one, delimiterWords(one)] as const);
 /** What the file is read as, unless a person chooses. */
-const FOUND = 'detected';
+const found = (words: string | undefined) => (words === undefined ? 'detected' : `${words}, detected`);
 
 interface ReadingProps {
   readonly form: LoadForm;
-  readonly presets: readonly string[];
-  readonly isOpen?: boolean;
+  /** Undefined if the file is no table as it is read now. */
+  readonly preview?: Preview;
 }
 
-/** What is detected otherwise. */
-export function Reading({ form, presets, isOpen = false }: ReadingProps) {
+/** How the file is read: each choice shows what was detected, and can be changed. */
+export function Reading({ form, preview }: ReadingProps) {
+  const { table, sheet, presets = [] } = preview ?? {};
   const { encoding, delimiter, decimal, header, headless, preset, combine } = form;
-  const isChosen = [encoding, delimiter, decimal, header, headless, preset, combine].some((one) => one !== undefined);
+  const detected = sheet?.decimal.sign;
   return (
-    <details class="load-reading" open={isOpen || isChosen}>
-      <summary>Read it differently</summary>
-      <div class="filters">
-        <Select label="Encoding" name="encoding" options={ENCODINGS} value={encoding} none={FOUND} />
-        <Select label="Delimiter" name="delimiter" options={DELIMITER_WORDS} value={delimiter} none={FOUND} />
-        <Select label="Decimal sign" name="decimal" options={DECIMAL_WORDS} value={decimal} none={FOUND} />
-        <Select label="Preset" name="preset" options={[NO_PRESET, ...presets]} value={preset} none={FOUND} />
+    <Section title="How it is read">
+      <div class="filters chips">
+        <Select
+          label="Encoding"
+          name="encoding"
+          options={ENCODINGS}
+          value={encoding}
+          none={found(table?.encoding.encoding)}
+        />
+        <Select
+          label="Delimiter"
+          name="delimiter"
+          options={DELIMITER_WORDS}
+          value={delimiter}
+          none={found(table && delimiterWords(table.format.delimiter))}
+        />
+        <Select
+          label="Decimal sign"
+          name="decimal"
+          options={DECIMAL_WORDS}
+          value={decimal}
+          none={found(detected === 'unsure' ? 'of each amount' : DECIMAL_WORDS.find(([one]) => one === detected)?.[1])}
+        />
+        <Select
+          label="Preset"
+          name="preset"
+          options={[NO_PRESET, ...presets]}
+          value={preset}
+          none={found(sheet && (sheet.preset?.name ?? NO_PRESET))}
+        />
         <Select
           label="Several lines of one order"
           name="combine"
           options={COMBINE_WORDS}
           value={combine}
-          none={FOUND}
+          none={found(sheet && COMBINE_WORDS.find(([one]) => one === (sheet.combine?.amount ?? 'none'))?.[1])}
         />
-        <Field label="Line of the header" type="number" name="header" min={1} value={header} placeholder="detected" />
+        <Field
+          label="Line of the header"
+          type="number"
+          name="header"
+          min={1}
+          value={header}
+          placeholder={found(table && (table.format.hasHeader ? String(table.headerLine) : 'none'))}
+        />
         <Check name="headless" label="It has no header" checked={headless !== undefined} />
         <button type="submit">Read it again</button>
       </div>
-    </details>
+      {table && (
+        <Facts
+          of={{
+            Encoding: table.encoding.why,
+            Columns: `quotes ${table.format.quote}, lines by ${table.format.lineEnd}`,
+            Amounts: sheet && <Foreign text={decimalWords(sheet)} most={200} />,
+            Preset: sheet?.preset && presetWords(sheet.preset),
+            Lines: sheet?.combine && combineWords(sheet.combine),
+            Filter: sheet && sheet.where.length > 0 && <Foreign text={whereWords(sheet.where)} most={200} />,
+          }}
+        />
+      )}
+    </Section>
   );
 }
 

@@ -4,14 +4,7 @@ import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { type Reading as EncodedText, statementOf, UnclearFile } from '../../csv/column-errors.ts';
 import { formatBytes } from '../../operator/format.ts';
-import {
-  checkedWords,
-  combineWords,
-  decimalWords,
-  delimiterWords,
-  presetWords,
-  whereWords,
-} from '../../operator/sheet-words.ts';
+import { checkedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type Failure, failureOf } from '../failures.ts';
@@ -20,7 +13,7 @@ import type { LoadState } from '../loads/loads.ts';
 import type { Checked, Upload } from '../loads/uploads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Button } from '../parts/inputs.tsx';
-import { addressOf, Crumbs, Facts, Foreign, Section, Title } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Foreign, Section, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { Columns } from './load-columns.tsx';
 import { FirstLines, FirstRows, SHOWN_COLUMNS } from './load-lines.tsx';
@@ -196,13 +189,13 @@ function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines
   return (
     <form class="load" method="get">
       <FirstLines upload={upload} form={form} lines={lines} />
-      <Reading form={form} presets={[]} isOpen />
+      <Reading form={form} />
     </form>
   );
 }
 
 function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; form: LoadForm }) {
-  const { sheet, problem, earlier, correction, presets } = preview;
+  const { sheet, problem, earlier, correction } = preview;
   const readings = problem instanceof UnclearFile ? problem.readings : [];
   return (
     <form class="load" method="get" action={`/load/${upload.id}`}>
@@ -212,7 +205,7 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
           {readings.length > 0 ? (
             <Readings upload={upload} form={form} readings={readings} />
           ) : (
-            <p class="dim">Choose the columns, or the line of the header, below, and read the file again.</p>
+            <p class="dim">Choose the columns below and read the file again, or click the line that is the header.</p>
           )}
         </>
       )}
@@ -228,8 +221,7 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
           which of its orders exist already.
         </p>
       )}
-      <Found preview={preview} />
-      <Reading form={form} presets={presets} />
+      <Reading form={form} preview={preview} />
       <FirstLines upload={upload} form={form} lines={preview.firstLines} at={preview.table} />
       <FirstRows preview={preview} />
       {preview.checked && (
@@ -247,24 +239,5 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
         <span class="dim">Reads the service and writes nothing: the load then waits until you approve it.</span>
       </div>
     </form>
-  );
-}
-
-function Found({ preview: { table, sheet } }: { preview: Preview }) {
-  const { encoding, format, headerLine } = table;
-  return (
-    <Section title="How it is read">
-      <Facts
-        of={{
-          Encoding: [encoding.encoding, ' ', <span class="dim">({encoding.why})</span>],
-          Columns: `by ${delimiterWords(format.delimiter)}, quotes ${format.quote}, lines by ${format.lineEnd}`,
-          Header: format.hasHeader ? `line ${headerLine}` : 'none: columns have numbers',
-          Amounts: sheet && <Foreign text={decimalWords(sheet)} most={200} />,
-          Preset: sheet && (sheet.preset ? presetWords(sheet.preset) : 'none'),
-          Lines: sheet?.combine && combineWords(sheet.combine),
-          Filter: sheet && sheet.where.length > 0 && <Foreign text={whereWords(sheet.where)} most={200} />,
-        }}
-      />
-    </Section>
   );
 }

@@ -21,6 +21,7 @@ export const load = definePage({
       title: 'Load a file',
       tab: 'load',
       command: 'orders load FILE --account NAME',
+      assets: ['drop.js'],
       isStill: true,
       head: <h1>Load a file of orders</h1>,
       body: (

@@ -1,18 +1,13 @@
 /** Queues: the jobs that workers share, by state. A job only names the run to work on; the work itself is in the ledger. */
 import { formatCount, plural } from '../../base/counts.ts';
-import { type ListedJob, QUEUE_STATES, type QueueState } from '../../engine/worker/queue.ts';
+import { type ListedJob, QUEUE_STATES } from '../../engine/worker/queue.ts';
 import { phaseWords } from '../../operator/phase-words.ts';
+import { QUEUE_WORDS } from '../../operator/queue-words.ts';
 import { definePage } from '../page.ts';
 import { Chip, Crumbs, Empty, Section, Table, Time } from '../parts/parts.tsx';
 
 /** Jobs of one state that are listed. */
 const MOST = 50;
-
-const TITLES: Readonly<Record<QueueState, string>> = {
-  active: 'Being worked on',
-  prioritized: 'Waiting for a worker',
-  delayed: 'Waiting for a time',
-};
 
 export const queues = definePage({
   path: '/queues',
@@ -28,6 +23,7 @@ export const queues = definePage({
     return {
       title: 'Queues',
       tab: 'settings',
+      command: 'queues',
       head: (
         <>
           <Crumbs to={{ '/settings': 'Settings' }} />
@@ -45,7 +41,7 @@ export const queues = definePage({
         </Empty>
       ) : (
         states.map(({ state, count, jobs }) => (
-          <Section title={TITLES[state]} side={<span class="count">{formatCount(count)}</span>}>
+          <Section title={QUEUE_WORDS[state]} side={<span class="count">{formatCount(count)}</span>}>
             {jobs.length === 0 ? <p class="dim">none</p> : <Jobs jobs={jobs} />}
             {count > jobs.length && <p class="dim">And {plural(count - jobs.length, 'more job', 'more jobs')}.</p>}
           </Section>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { meaningOf, remedyFor } from '../../base/reasons/reasons.ts';
 import { withOptions } from '../../base/reasons/template.ts';
+import { capital } from '../../base/texts.ts';
 import type { Decision } from '../../engine/ledger/decisions.ts';
 import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../operator/review.ts';
@@ -11,8 +12,9 @@ import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-custome
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
 import { Check, Field, Hidden, Note, Remedy, Submit } from '../parts/inputs.tsx';
-import { Chip, Crumbs, Empty, Foreign, Section, Title } from '../parts/parts.tsx';
+import { Chip, Crumbs, Empty, Foreign, Link, Section, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
+import { recordPath } from '../records/record-words.ts';
 import { DecisionTable, itemAddress } from './review-parts.tsx';
 
 /** Candidates with a key of their own. */
@@ -21,7 +23,7 @@ const MOST_KEYS = 9;
 export const reviewItem = definePage({
   path: '/review/items/:id',
   params: z.object({ id: z.string() }),
-  async show({ pool, canAct, hint }, { params: { id } }) {
+  async show({ pool, settings, canAct, hint }, { params: { id } }) {
     const reviewed = await readReviewed(pool, id);
     const { item, decisions } = reviewed;
     const named = item ?? decisions[0];
@@ -31,12 +33,18 @@ export const reviewItem = definePage({
     return {
       title: `Review of ${id.slice(0, 80)}`,
       tab: 'review',
+      assets: ['drawer.js'],
       command: item ? withOptions('review', { account: item.account, reason: item.reason }) : 'review --decided',
       head: (
         <>
           <Crumbs to={{ '/review': 'Review' }} here={id} />
           {named && <Title text={nameOf(named)} most={200} />}
-          {item && <Question item={item} reviewed={reviewed} others={others} hint={hint} canAct={canAct} />}
+          {item && (
+            <Question
+              {...{ item, reviewed, others, hint, canAct }}
+              isKnown={settings.accounts[item.account] !== undefined}
+            />
+          )}
         </>
       ),
       body: (
@@ -79,9 +87,11 @@ interface QuestionProps {
   readonly others: number;
   readonly hint: (command: string) => string;
   readonly canAct: boolean;
+  /** The settings have its account. */
+  readonly isKnown: boolean;
 }
 
-function Question({ item, reviewed: { decisions }, others, hint, canAct }: QuestionProps) {
+function Question({ item, reviewed: { decisions }, others, hint, canAct, isKnown }: QuestionProps) {
   const { reason, facts, run, account, n, sync, isLater } = item;
   const choices = choicesFor(item);
   const statement = statementOf(item, hint);
@@ -98,7 +108,10 @@ function Question({ item, reviewed: { decisions }, others, hint, canAct }: Quest
       )}
       {isForService && <Remedy text={remedyFor(reason, facts, { command: hint, about: { run, account } })} />}
       <p>
-        <a href={`/runs/${run}/rows/${n}`}>The row</a> of <Foreign text={sync} most={60} />
+        <a href={`/runs/${run}/rows/${n}`} data-drawer>
+          The row
+        </a>{' '}
+        of <Foreign text={sync} most={60} />
       </p>
       <form class="deciding" method="post" action={`${itemAddress(longId(item))}/decide`}>
         {/* Enter in a field must not press the first button. */}
@@ -107,7 +120,7 @@ function Question({ item, reviewed: { decisions }, others, hint, canAct }: Quest
         </button>
         <Hidden values={{ mark: markOf(item, decisions) }} />
         {canAct && others > 0 && <SameCustomer others={others} />}
-        <Evidence item={item} canUse={canAct && choices.includes('use')} />
+        <Evidence item={item} canUse={canAct && choices.includes('use')} isKnown={isKnown} />
         {canAct && <Choices item={item} choices={choices} />}
       </form>
     </>
@@ -119,14 +132,18 @@ function SameCustomer({ others }: { readonly others: number }) {
   return <Check label={`Decide the same for ${count} of this load with the same customer`} name="sameCustomer" />;
 }
 
+interface EvidenceProps extends Pick<QuestionProps, 'item' | 'isKnown'> {
+  readonly canUse: boolean;
+}
+
 /** The item, and below it each record that it may be, with its differences marked. */
-function Evidence({ item, canUse }: { readonly item: ReviewItem; readonly canUse: boolean }) {
-  const { kind, keys, customers, taken } = item;
+function Evidence({ item, canUse, isKnown }: EvidenceProps) {
+  const { kind, keys, customers, taken, account } = item;
   const records = recordsFor(item);
   const columns = Object.entries(KEY_WORDS).filter(([key]) =>
     [keys, ...Object.values(customers)].some((of) => of?.[key] !== undefined),
   );
-  const what = item.reason === 'DIFFERS' && kind === 'order' ? 'Order' : 'Customer';
+  const what = item.reason === 'DIFFERS' && kind === 'order' ? 'order' : 'customer';
   return (
     <div class="wide">
       <table class="list evidence">
@@ -156,7 +173,16 @@ function Evidence({ item, canUse }: { readonly item: ReviewItem; readonly canUse
           {records.map((record, i) => (
             <tr>
               <th scope="row">
-                {what} <Foreign text={record} most={40} />
+                {isKnown ? (
+                  <Link
+                    to={recordPath(account, `${what}s`, record)}
+                    text={`${capital(what)} ${record}`}
+                    most={50}
+                    drawer
+                  />
+                ) : (
+                  <Foreign text={`${capital(what)} ${record}`} most={50} />
+                )}
               </th>
               <Compared columns={columns} own={keys} other={customers[record]} />
               {canUse && (

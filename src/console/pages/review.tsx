@@ -34,7 +34,7 @@ export const review = definePage({
             <h1>Review</h1>
             <a href="/review/decisions">Decisions</a>
           </div>
-          <Filters query={query} context={context} groups={page.groups} />
+          <Filters query={query} context={context} page={page} />
         </>
       ),
       body:
@@ -166,9 +166,9 @@ function Found({ item, hint }: { readonly item: ReviewItem; readonly hint: PageC
   return <Foreign text={`${plural(records.length, 'candidate')}: ${records.join(', ')}`} most={200} />;
 }
 
-type FilterProps = { readonly query: Query; readonly context: PageContext; readonly groups: ReviewPage['groups'] };
+type FilterProps = { readonly query: Query; readonly context: PageContext; readonly page: ReviewPage };
 
-function Filters({ query, context: { settings }, groups }: FilterProps) {
+function Filters({ query, context: { settings }, page: { groups, items } }: FilterProps) {
   const reasons = [...new Set([...Object.keys(groups), ...(query.reason === undefined ? [] : [query.reason])])];
   return (
     <form class="filters" method="get" action="/review">
@@ -179,7 +179,7 @@ function Filters({ query, context: { settings }, groups }: FilterProps) {
         name="sync"
         value={query.sync ?? ''}
         placeholder="its whole name"
-        autocomplete="off"
+        suggest={[...new Set([...Object.keys(settings.syncs), ...items.map(({ sync }) => sync)])]}
       />
       <button type="submit">Filter</button>
     </form>

@@ -35,6 +35,7 @@ export const row = definePage({
     return {
       title: `Row ${story.n} of ${run.id}`,
       tab: 'runs',
+      assets: ['drawer.js'],
       command: `runs show ${run.id} --row ${shellWord(story.sourceId)}`,
       isBusy: story.state === 'intent',
       head: (
@@ -210,7 +211,7 @@ function Linked({ text, to }: { readonly text: string; readonly to: string | und
   return to === undefined ? (
     words
   ) : (
-    <a id={`record-${to}`} href={to} title="The record as it is now">
+    <a id={`record-${to}`} href={to} title="The record as it is now" data-drawer>
       {words}
     </a>
   );

@@ -34,8 +34,10 @@ export const rows = definePage({
     return {
       title: `Rows of ${run.id}`,
       tab: 'runs',
-      // No command prints the rows of several verdicts.
-      ...(query.verdict !== 'problem' && { command: `runs export ${shellWord(run.id)}${verdict} --out -` }),
+      assets: ['drawer.js'],
+      // No command exports the rows of several verdicts.
+      command:
+        query.verdict === 'problem' ? `runs show ${run.id}` : `runs export ${shellWord(run.id)}${verdict} --out -`,
       head: (
         <>
           <Crumbs to={{ '/runs': 'Runs', [`/runs/${run.id}`]: run.id }} />
@@ -101,7 +103,7 @@ function cellsOf(run: Run, row: NumberedRow): readonly Child[] {
   const { n, sourceId, label, verdict, reason, facts, recordId, sends } = row;
   return [
     <>
-      <Link to={`/runs/${run.id}/rows/${n}`} text={label || sourceId} most={80} />
+      <Link to={`/runs/${run.id}/rows/${n}`} text={label || sourceId} most={80} drawer />
       <small class="id">
         {run.type === 'orders' && !watchesFolder(run) && (/^\d+$/.test(sourceId) ? 'line ' : 'lines ')}
         <Foreign text={sourceId} most={40} />

@@ -1,8 +1,9 @@
 /** How a load is approved in part, and the files of its results: parts of the page of its run. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import type { RunReport } from '../../operator/report.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
-import type { RunReport } from '../../operator/run-report.ts';
 import { isCorrectable } from '../loads/fixes.ts';
 import { Button, Field, Hidden } from '../parts/inputs.tsx';
 import { Section } from '../parts/parts.tsx';

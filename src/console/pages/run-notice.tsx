@@ -1,9 +1,10 @@
 /** Why a run failed or does not continue, and what it waits for. */
+
 import { isHalfRead } from '../../engine/ledger/run-remedy.ts';
 import { isUnfinished, type Run } from '../../engine/ledger/runs.ts';
 import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
-import type { RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
 import type { Waiting } from '../loads/uploads.ts';
 import type { PageContext } from '../page.ts';
 import { addressOf, Command, Foreign, Link, Time } from '../parts/parts.tsx';

@@ -1,6 +1,8 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
+
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
+import { meaningOf } from '../../base/reasons/reasons.ts';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
 import { DECIDED_PROBLEMS, PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
@@ -9,13 +11,14 @@ import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/bud
 import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
 import { type ReasonCount, reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { type Throughput, throughputOf } from '../../engine/ledger/views/run-figures.ts';
+import { type PhaseTimes, phaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { asSentence, formatRate, formatShare, formatTook, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { kindOf, watchesFolder } from '../../operator/phase-words.ts';
 import { type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
+import type { RunReport, RunState } from '../../operator/report.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
-import { type RunReport, reportRun } from '../../operator/run-report.ts';
-import type { RunState } from '../../operator/run-state.ts';
+import { reportRun } from '../../operator/run-report.ts';
 import { callWords, leftOutWords, notesBeside, SCAN_WORDS } from '../../operator/run-words.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
 import { SLOW_COUNTS_MS, sharedWhileOpen } from '../live/open-run-reads.ts';
@@ -57,7 +60,7 @@ export const run = definePage({
       readLoad(pool, shown.id),
       correctionOf(pool, shown.id),
     ]);
-    const { report, sections, reasons, throughput, minutes, left, rowsSettled, canRetry } = figures;
+    const { report, sections, reasons, throughput, minutes, times, left, rowsSettled, canRetry } = figures;
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const isAsking = report.state === 'awaiting-approval';
@@ -72,13 +75,13 @@ export const run = definePage({
       title: `${shown.title}, ${shown.id}`,
       tab: 'runs',
       command: `runs show ${shown.id}`,
-      assets: ['uplot.css', 'uplot.js', 'chart.js'],
+      assets: ['uplot.css', 'uplot.js', 'chart.js', 'drawer.js'],
       isBusy: shown.status === 'running' || BUSY.includes(report.state),
       body: (
         <>
           <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction, canRetry }} />
           <StateNotice run={shown} {...{ report, suspended, stuck, correction, corrected, hint }} />
-          <Phases run={{ ...shown, rowsSettled }} report={report} left={left} throughput={throughput} />
+          <Phases run={{ ...shown, rowsSettled }} {...{ report, left, times, minutes }} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} report={report} hasProblems={sections.length > 0} />
@@ -99,7 +102,8 @@ export const run = definePage({
                       <td>
                         <a href={addressOf(`/runs/${shown.id}/rows`, { verdict, reason })}>
                           <code>{reason}</code>
-                        </a>
+                        </a>{' '}
+                        {meaningOf(reason)}
                       </td>
                     </tr>
                   ))}
@@ -141,6 +145,7 @@ interface Figures {
   readonly throughput: Throughput | undefined;
   /** The budget of its account meanwhile. */
   readonly minutes: readonly BudgetMinute[];
+  readonly times: readonly PhaseTimes[];
   readonly left: RowsLeft | undefined;
   readonly rowsSettled: number;
   readonly canRetry: boolean;
@@ -157,7 +162,7 @@ function figuresOf(context: PageContext, run: Run): Promise<Figures> {
 
 async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
   const isOpen = isUnfinished(run);
-  const [{ report, sections, reasons, canRetry }, { throughput, minutes }, left] = await Promise.all([
+  const [{ report, sections, reasons, canRetry }, { throughput, minutes }, left, times] = await Promise.all([
     reportRun(pool, run, settings).then(async (report) => {
       const settledWell = SETTLED_WELL.filter((verdict) => report.counts[verdict] > 0);
       const [sections, reasons, canRetry] = await Promise.all([
@@ -169,8 +174,9 @@ async function readFigures({ pool, settings, hint }: PageContext, run: Run): Pro
     }),
     sharedRead(settings, `speed ${run.id}`, () => speedOf(pool, run), isOpen ? CHART : {}),
     isOpen && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
+    phaseTimes(pool, run),
   ]);
-  return { report, sections, reasons, canRetry, throughput, minutes, left, rowsSettled: run.rowsSettled };
+  return { report, sections, reasons, canRetry, throughput, minutes, times, left, rowsSettled: run.rowsSettled };
 }
 
 async function speedOf(pool: PageContext['pool'], { id, scope }: Run) {
@@ -253,18 +259,6 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
             </Fact>
           )}
           {scan !== null && <Fact name="Scan">{SCAN_WORDS[scan]}</Fact>}
-          {audit !== undefined && audit.open > 0 && (
-            <Fact name="Audit">
-              {plural(audit.open, 'row')} to be checked for a second record,{' '}
-              {audit.dueAt ? (
-                <>
-                  at <Time at={audit.dueAt} exact />
-                </>
-              ) : (
-                'later'
-              )}
-            </Fact>
-          )}
           {audit !== undefined && audit.violations > 0 && (
             <>
               <dt>Audit</dt>

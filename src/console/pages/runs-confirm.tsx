@@ -1,9 +1,10 @@
 /** Asks before runs are cancelled or retried: one, or several that were selected in the list. */
+
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
-import { type RunReport, reportRun } from '../../operator/run-report.ts';
-import type { RunState } from '../../operator/run-state.ts';
+import type { RunReport, RunState } from '../../operator/report.ts';
+import { reportRun } from '../../operator/run-report.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
 import { Button, Hidden } from '../parts/inputs.tsx';

@@ -1,4 +1,5 @@
 /** Runs: all of them, filtered, the newest first. */
+
 import type { Child } from 'hono/jsx';
 import type { z } from 'zod';
 import { plural } from '../../base/counts.ts';
@@ -7,7 +8,8 @@ import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { RUN_STATUSES, type RunStatus } from '../../engine/ledger/runs.ts';
 import { type ListedRun, pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { formatTook } from '../../operator/format.ts';
-import { type RunReport, reportRuns } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
+import { reportRuns } from '../../operator/run-report.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Check, Days, Field, Select, Submit } from '../parts/inputs.tsx';
@@ -40,7 +42,7 @@ export const runs = definePage({
       head: (
         <>
           <h1>Runs</h1>
-          <Filters query={query} context={context} />
+          <Filters query={query} context={context} titles={runs.map(({ title }) => title)} />
         </>
       ),
       body:
@@ -113,7 +115,14 @@ const STATUSES = RUN_STATUSES.map((status) => {
   return [status, also === undefined ? status : `${status} or ${also}`] as const;
 });
 
-function Filters({ query, context: { settings } }: { readonly query: RunQuery; readonly context: PageContext }) {
+interface FilterProps {
+  readonly query: RunQuery;
+  readonly context: PageContext;
+  /** Of the runs on the page. */
+  readonly titles: readonly string[];
+}
+
+function Filters({ query, context: { settings }, titles }: FilterProps) {
   return (
     <form class="filters" method="get" action="/runs">
       <Field
@@ -121,7 +130,7 @@ function Filters({ query, context: { settings } }: { readonly query: RunQuery; r
         name="sync"
         value={query.sync ?? ''}
         placeholder="its whole name"
-        suggest={Object.keys(settings.syncs)}
+        suggest={[...new Set([...Object.keys(settings.syncs), ...titles])]}
       />
       <Select label="Account" name="account" options={Object.keys(settings.accounts)} value={query.account} />
       <Select label="Status" name="status" options={STATUSES} value={query.status} />

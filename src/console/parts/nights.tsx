@@ -1,11 +1,12 @@
 /** The last days of each sync: a square for each day, with the worst outcome of its runs. */
+
 import { plural } from '../../base/counts.ts';
 import { wallTimeAt } from '../../base/time-zone.ts';
 import type { Night, NightOutcome } from '../../engine/ledger/views/nights.ts';
+import { NIGHTS } from '../../operator/sync-list.ts';
 import { addressOf } from './parts.tsx';
 
 /** How many days are shown. */
-export const NIGHTS = 14;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const OUTCOMES: Readonly<Record<NightOutcome | 'none', string>> = {

@@ -29,10 +29,19 @@ export function Foreign({ text, most }: { readonly text: string; readonly most?:
   );
 }
 
+interface LinkProps {
+  readonly id?: string;
+  readonly to: string;
+  readonly text: string;
+  readonly most: number;
+  /** Opens beside this page, if it has `drawer.js`. */
+  readonly drawer?: boolean;
+}
+
 /** A link whose words come from another system. */
-export function Link({ id, to, text, most }: { id?: string; to: string; text: string; most: number }) {
+export function Link({ id, to, text, most, drawer }: LinkProps) {
   return (
-    <a id={id} href={to}>
+    <a id={id} href={to} data-drawer={drawer || undefined}>
       <Foreign text={text} most={most} />
     </a>
   );

@@ -1,12 +1,16 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import { capital } from '../../base/texts.ts';
 import { awaitsApproval } from '../../engine/ledger/approval.ts';
+import type { Audit } from '../../engine/ledger/audit-debts.ts';
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
-import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
-import { kindOf, phasesOf, phaseWords, watchesFolder } from '../../operator/phase-words.ts';
-import type { RunReport } from '../../operator/run-report.ts';
+import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts';
+import type { PhaseTimes } from '../../engine/ledger/views/run-phases.ts';
+import { formatTook } from '../../operator/format.ts';
+import { kindOf, phasesOf, phaseWords, waitsOf, watchesFolder } from '../../operator/phase-words.ts';
+import type { RunReport } from '../../operator/report.ts';
 import { Progress, Time } from './parts.tsx';
 
 interface PhasesOf {
@@ -14,17 +18,23 @@ interface PhasesOf {
   readonly report: RunReport;
   /** Undefined while the run neither sends nor settles. */
   readonly left: RowsLeft | undefined;
-  readonly throughput: Throughput | undefined;
+  readonly times: readonly PhaseTimes[];
+  /** Of the account's budget, while the run sent. */
+  readonly minutes: readonly BudgetMinute[];
 }
 
-export function Phases({ run, report, left, throughput }: PhasesOf) {
-  const phases = phasesOf(run);
+/** A shorter wait for the budget is not worth a line. */
+const LEAST_WAIT_MS = 50;
+
+export function Phases({ run, report, left, times, minutes }: PhasesOf) {
+  const phases = phasesOf(run, times);
   const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
   const isOver = run.status === 'done';
   const hasStopped = run.status === 'cancelled' && run.phase === undefined;
   return (
     <ol class="phases" aria-label="Phases">
       {phases.map((phase, i) => {
+        const time = times.find((one) => one.phase === phase);
         const step = hasStopped ? 'unknown' : isOver || i < now ? 'over' : i === now ? 'now' : 'next';
         return (
           <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
@@ -34,19 +44,64 @@ export function Phases({ run, report, left, throughput }: PhasesOf) {
             {step === 'over' && i === 0 && !watchesFolder(run) && (
               <span class="dim">{plural(run.rowsSeen, 'row')} read</span>
             )}
-            {step === 'over' && kindOf({ phase }) === 'sending' && throughput && (
-              <span class="dim">
-                began <Time at={throughput.startedAt} exact />
-              </span>
-            )}
+            {time && step !== 'next' && <Took time={time} />}
+            {step !== 'next' && kindOf({ phase }) === 'sending' && <BudgetWait minutes={minutes} />}
           </li>
         );
       })}
+      {report.audit && <AuditPhase audit={report.audit} />}
     </ol>
   );
 }
 
-function NowWords({ run, report, left }: Omit<PhasesOf, 'throughput'>) {
+/** How long the phase took, and what it waited for. */
+function Took({ time }: { readonly time: PhaseTimes }) {
+  const isOver = time.workingSince === undefined && time.waits.every(({ since }) => since === undefined);
+  return (
+    <>
+      <span class="dim">
+        {isOver && `took ${formatTook(time.workedMs)}, `}began <Time at={time.startedAt} exact />
+      </span>
+      {waitsOf(time).map((words) => (
+        <span class="dim">
+          {isOver && 'and '}
+          {words}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function BudgetWait({ minutes }: Pick<PhasesOf, 'minutes'>) {
+  const calls = minutes.reduce((sum, one) => sum + one.calls, 0);
+  const waitedMs = minutes.reduce((sum, one) => sum + one.waitedMs, 0) / Math.max(1, calls);
+  if (waitedMs < LEAST_WAIT_MS) return null;
+  return <span class="dim">a call waited {formatTook(waitedMs)} for the budget, on average</span>;
+}
+
+/** An audit follows a run that has sent rows again. */
+function AuditPhase({ audit: { open, dueAt, violations } }: { readonly audit: Audit }) {
+  return (
+    <li class={`phase ${open > 0 ? 'next' : 'over'}`}>
+      <strong>Audit for second records</strong>
+      <span class="dim">
+        {open === 0
+          ? violations === 0
+            ? 'none was found'
+            : 'its findings are below'
+          : `${plural(open, 'row')} to check`}
+        {open > 0 && dueAt && (
+          <>
+            {' '}
+            at <Time at={dueAt} exact />
+          </>
+        )}
+      </span>
+    </li>
+  );
+}
+
+function NowWords({ run, report, left }: Pick<PhasesOf, 'run' | 'report' | 'left'>) {
   const waiting =
     report.state !== 'running' ? (
       <span class="wait">{report.stateWords}</span>

@@ -1,4 +1,5 @@
 /** Rows that need a person, by reason and column, each group with what to do. */
+
 import { formatCount, plural } from '../../base/counts.ts';
 import {
   exampleNames,
@@ -8,7 +9,7 @@ import {
   type ProblemGroup,
   type ProblemSection,
 } from '../../operator/problem-rows.ts';
-import type { RunReport } from '../../operator/run-report.ts';
+import type { RunReport } from '../../operator/report.ts';
 import { undecidableWords } from '../../operator/run-words.ts';
 import { Remedy } from './inputs.tsx';
 import { addressOf, Command, Foreign, Link, Section } from './parts.tsx';
@@ -104,19 +105,26 @@ function saysWhere({ count, column, examples }: ProblemGroup): boolean {
   return count === 1 && column === null && examples[0]?.facts?.line !== undefined;
 }
 
+function RowLink({ run, row, name }: { run: string; row: ProblemGroup['examples'][number]; name: string }) {
+  return <Link to={`/runs/${run}/rows/${encodeURIComponent(row.sourceId)}`} text={name} most={200} drawer />;
+}
+
 function Said({ run, group }: { readonly run: string; readonly group: ProblemGroup }) {
   const [only] = group.said;
+  const [first] = group.examples;
   if (group.said.length === 1) {
     return (
       <>
         <p>
           <Words text={only ?? ''} most={MOST} />
         </p>
-        {!saysWhere(group) && (
-          <p class="dim">
+        <p class="dim">
+          {group.count === 1 && first ? (
+            <RowLink run={run} row={first} name={saysWhere(group) ? 'See the row' : examplesOf(group)} />
+          ) : (
             <Foreign text={examplesOf(group)} most={200} />
-          </p>
-        )}
+          )}
+        </p>
       </>
     );
   }
@@ -125,8 +133,7 @@ function Said({ run, group }: { readonly run: string; readonly group: ProblemGro
     <ul class="examples">
       {group.examples.map((one, i) => (
         <li>
-          <Link to={`/runs/${run}/rows/${encodeURIComponent(one.sourceId)}`} text={names[i] ?? ''} most={80} />:{' '}
-          <Words text={group.said[i] ?? ''} most={MOST} />
+          <RowLink run={run} row={one} name={names[i] ?? ''} />: <Words text={group.said[i] ?? ''} most={MOST} />
         </li>
       ))}
       {moreOf(group).map((words) => (

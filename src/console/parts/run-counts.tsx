@@ -1,9 +1,9 @@
 /** What lists and pages show of a run: its state, and its rows by verdict. */
+
 import { formatCount } from '../../base/counts.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { isUnfinished } from '../../engine/ledger/runs.ts';
-import type { RunReport } from '../../operator/run-report.ts';
-import type { RunState } from '../../operator/run-state.ts';
+import type { RunReport, RunState } from '../../operator/report.ts';
 import { styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';
 import { Chip, Time } from './parts.tsx';
 

@@ -187,7 +187,7 @@ export async function settleByHand(
 function requireSettled(settings: Settings, call: HandCall): void {
   const from = lookFrom(settings, call);
   if (Date.now() >= from.getTime()) return;
-  const message = `The service may still apply this call. Look for it from ${from.toISOString()} on`;
+  const message = `The service may still apply this call. From ${from.toISOString()} on, look for it there: then say that it was applied, or send it again`;
   throw new LockstepError('CALL_TOO_EARLY', message);
 }
 

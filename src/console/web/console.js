@@ -163,10 +163,11 @@ document.body.addEventListener('htmx:load', ({ target }) => {
 document.addEventListener('visibilitychange', () => interrupt());
 follow();
 
-// A key presses the button that names it, unless the person is writing.
+// A key presses the button that names it, unless the person is writing, or reads something that lies over the page.
 document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey, repeat } = event;
   if (ctrlKey || metaKey || altKey || repeat || target.closest('input, textarea, select')) return;
+  if (document.querySelector('dialog[open]')) return;
   const button = /^[\da-z]$/.test(key) ? document.querySelector(`button[data-key="${key}"]`) : undefined;
   button?.click();
 });

@@ -1,7 +1,8 @@
 /** Records how this process uses the budget of each account, minute by minute, for the pages that show it. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { elapsedMs } from '../../base/clock.ts';
+import { repeat } from '../../base/repeat.ts';
 import type { CallEvent } from '../../client/call/client.ts';
 import { addBudgetUse } from '../ledger/scopes/budget-minutes.ts';
 import { scopeNamed } from '../ledger/scopes/scopes.ts';
@@ -10,39 +11,48 @@ import type { Accounts } from './accounts.ts';
 /** A crash loses at most this much of the record. */
 const EVERY_MS = 5_000;
 
+interface Use {
+  calls: number;
+  limited: number;
+  waitedMs: number;
+  /** On the `elapsedMs` scale. */
+  pausedUntilMs?: number;
+}
+
 export function recordBudgets(pool: pg.Pool, budgets: Accounts['budgets'], log: Logger) {
-  const closing = new AbortController();
-  const { signal } = closing;
-  const used = new Map<string, { calls: number; limited: number; waitedMs: number }>();
+  const used = new Map<string, Use>();
 
   async function write(): Promise<void> {
     const taken = [...used];
     used.clear();
-    for (const [account, use] of taken) {
+    for (const [account, { pausedUntilMs, ...use }] of taken) {
       const { ratePerSecond: perSecond } = budgets().get(account) ?? {};
-      await addBudgetUse(pool, await scopeNamed(pool, account), { ...use, perSecond });
+      await addBudgetUse(pool, await scopeNamed(pool, account), {
+        ...use,
+        perSecond,
+        pausedForMs: pausedUntilMs && pausedUntilMs - elapsedMs(),
+      });
     }
   }
-  const writing = (async () => {
-    while (!signal.aborted) {
-      await delay(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      await write().catch((error: unknown) => log.debug({ err: error }, 'the use of budgets was not recorded'));
-    }
-  })();
+  const failed = (error: unknown) => log.debug({ err: error }, 'the use of budgets was not recorded');
+  const writing = repeat(write, { pauseMs: () => EVERY_MS, failed });
 
   return {
     /** Receives each call that the budget granted. */
     called(account: string, { outcome, waitedMs }: CallEvent): void {
-      const use = used.get(account) ?? { calls: 0, limited: 0, waitedMs: 0 };
+      const use: Use = used.get(account) ?? { calls: 0, limited: 0, waitedMs: 0 };
       use.calls++;
       use.waitedMs += waitedMs;
-      if (outcome.status === 'limited') use.limited++;
+      if (outcome.status === 'limited') {
+        use.limited++;
+        use.pausedUntilMs = Math.max(use.pausedUntilMs ?? 0, elapsedMs() + outcome.retryAfterMs);
+      }
       used.set(account, use);
     },
     /** Writes what is not written yet, and stops. Idempotent. */
     async close(): Promise<void> {
-      closing.abort();
-      await writing;
+      await writing.close();
+      await write().catch(failed);
     },
   };
 }

@@ -26,8 +26,8 @@ import { type Kind, kindOf } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
+import { withoutId } from './list-reader.ts';
 import { type ReadOptions, readStream } from './reads.ts';
-import { withoutId } from './without-id.ts';
 
 export interface WholeListOptions extends ReadOptions {
   readonly lane: Lane;

@@ -36,11 +36,11 @@ import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { EMBEDDED } from './account.ts';
 import { RetryLater, RunPaused } from './failure.ts';
-import { waysOn } from './identity.ts';
 import { evenly, Sample, spread } from './list-sample.ts';
 import { isMarkedDeleted, lookUp } from './look-up.ts';
 import { namedCustomers } from './named-customers.ts';
 import { readsOf } from './reads.ts';
+import { identityUnclear } from './same-tenant.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 /** Maximum records looked up by id. */
@@ -270,13 +270,6 @@ async function otherRecords(
     first && `${singular(resource)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
   const what = `lists other ${resource} under the ids that are known: ${formatCount(others.length)} of ${formatCount(found.size)}; ${example}`;
   return identityUnclear(account.name, what, await sentSoFar(pool, run.id));
-}
-
-const OTHER_OR_RESTORED = 'It may be another tenant, or a service that was restored from a backup.';
-
-function identityUnclear(account: string, what: string, sent: string, cause = OTHER_OR_RESTORED): RunPaused {
-  const message = `The service of account "${account}" ${what}. ${cause} ${sent} ${waysOn(account)}`;
-  return new RunPaused('IDENTITY_UNCLEAR', message);
 }
 
 async function wentBack(

@@ -9,9 +9,8 @@
  * source decides what follows.
  */
 import type { Admission } from '../../client/call/breaker.ts';
-import { Call, CallGroup } from './call.ts';
 import { type Bell, createBell } from './clock.ts';
-import type { DispatchOptions, Ended, Sent, Source } from './source.ts';
+import type { DispatchOptions, Ended, SendHow, Sent, Source } from './source.ts';
 
 /** How often the dispatcher asks a source again that had no items or could not be sent to. */
 export const POLL_MS = 500;
@@ -54,7 +53,6 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   /** The last claim returned fewer items than asked for: the next ring or poll brings more. */
   #isShort = false;
   #queue: Item[] = [];
-  #group: CallGroup;
   readonly #inFlight = new Set<Call>();
   #outcomes: Outcome[] = [];
   #beingRecorded = 0;
@@ -71,7 +69,6 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     this.#sliceEndMs = askedAtMs + (options.sliceMs ?? Number.POSITIVE_INFINITY);
     this.#heldUntilMs = askedAtMs + options.ttlMs - GUARD_MS;
     this.#portion = options.portion.least;
-    this.#group = new CallGroup(askedAtMs);
   }
 
   async run(): Promise<Ended<Stop>> {
@@ -159,9 +156,8 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   }
 
   #start(item: Item, nowMs: number): void {
-    this.#group = this.#group.at(nowMs);
     const dispatchBefore = this.#heldUntilMs - this.#options.timeoutMs;
-    const call = new Call(this.#group, { dispatchBefore, isHeld: this.#isHeld, mayDispatch: this.#mayDispatch });
+    const call = new Call(nowMs, { dispatchBefore, isHeld: this.#isHeld, mayDispatch: this.#mayDispatch });
     this.#inFlight.add(call);
     this.#source.send(item, call).then(
       (sent) => this.#onSent(call, sent),
@@ -253,5 +249,32 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     this.#status = 'lost';
     this.#queue = [];
     for (const call of this.#inFlight) call.abort();
+  }
+}
+
+/** One item in flight: how its source sees it, and how the dispatcher aborts it. */
+class Call implements SendHow {
+  readonly begunMs: number;
+  readonly dispatchBefore: number;
+  readonly isHeld: () => boolean;
+  readonly mayDispatch: () => boolean;
+  /** Made at its first use, because it costs more than the rest of a call here, and rows do not use it. */
+  #controller: AbortController | undefined;
+
+  constructor(begunMs: number, { dispatchBefore, isHeld, mayDispatch }: Omit<SendHow, 'signal'>) {
+    this.begunMs = begunMs;
+    this.dispatchBefore = dispatchBefore;
+    this.isHeld = isHeld;
+    this.mayDispatch = mayDispatch;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort();
   }
 }

@@ -8,6 +8,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError } from '../../base/errors.ts';
 import { pause } from '../../base/pause.ts';
+import { repeat } from '../../base/repeat.ts';
 import { accountOfRun } from '../account/account-of-run.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { RetryLater } from '../account/failure.ts';
@@ -107,9 +108,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     for (const run of runs) await enqueue(run, claims.get(run.id));
   }
 
-  async function leaveRuns(): Promise<void> {
-    await noteLeft(pool, isEveryRun ? (await runningRuns(pool)).map(({ id }) => id) : [...attended]);
-  }
+  const leave = async () => noteLeft(pool, isEveryRun ? (await runningRuns(pool)).map(({ id }) => id) : [...attended]);
 
   async function process(name: string, payload: Payload, signal: AbortSignal): Promise<Processed> {
     await ledgerNow(pool); // a job relies on the elapsed time
@@ -130,7 +129,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
 
   await look();
   const working = queue.work(process, needs.concurrency);
-  const looking = repeat(look, (error) => log.warn({ err: error }, 'maintaining the ledger failed'));
+  const failed = (error: unknown) => log.warn({ err: error }, 'maintaining the ledger failed');
+  const looking = repeat(look, { pauseMs: () => LOOK_MS, failed });
   let closing: Promise<void> | undefined;
   return {
     worker,
@@ -138,28 +138,14 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     attended: () => (isEveryRun ? undefined : [...attended]),
     close() {
       closing ??= (async () => {
-        await looking.stop();
+        await looking.close();
         await working.close(); // also aborts the signal of parked jobs
         await parking.empty();
-        await leaveRuns().catch(() => undefined); // with the database gone, the notes end by themselves
+        await leave().catch(() => undefined); // with the database gone, the notes end by themselves
       })();
       return closing;
     },
     isClosed: () => closing !== undefined,
-  };
-}
-
-/** Starts a task every LOOK_MS, and never while it is still running. */
-function repeat(task: () => Promise<void>, onError: (error: unknown) => void) {
-  let last: Promise<void> = Promise.resolve();
-  const ticking = setInterval(() => {
-    last = last.then(task).catch(onError);
-  }, LOOK_MS);
-  return {
-    stop(): Promise<void> {
-      clearInterval(ticking);
-      return last;
-    },
   };
 }
 

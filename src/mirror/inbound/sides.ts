@@ -3,6 +3,7 @@ import { TASK_KINDS, type TaskState } from '../../contract/target.ts';
 import type { TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
+import { unclearUntil } from '../outbox/unclear.ts';
 
 /** A task of one sync that an item is linked with. */
 export interface LinkedTask extends TaskScope {
@@ -25,8 +26,9 @@ export interface Sides {
   readonly lastSeen: boolean | undefined;
   /**
    * States that it may have been sent since then by deliveries whose arrival is unknown: deliveries that were tried
-   * without an answer, given up, or superseded when they may have been on their way. While the task was gone, its item may
-   * have been closed, by Lockstep or by a person who was told so: that says nothing about a task that has come back.
+   * without an answer, given up, or superseded when they may have been on their way, or may still be. While the task was
+   * gone, its item may have been closed, by Lockstep or by a person who was told so: that says nothing about a task that has
+   * come back.
    */
   readonly maybeTold: readonly boolean[];
 }
@@ -88,7 +90,8 @@ export async function readSides(
        case when told.ended_at is null or r.seen_at > told.ended_at then coalesce(r.seen_completed, created.is_completed)
          else told.is_completed end as "lastSeen",
        array(select distinct (d.task->'isCompleted')::text = 'true' from ledger.deliveries d where ${OF_TASK}
-           and (d.state <> 'ended' or (d.verdict in ('superseded', 'dead') and (r.seen_at is null or d.ended_at > r.seen_at)))
+           and (d.state <> 'ended' or (d.verdict in ('superseded', 'dead')
+             and (r.seen_at is null or greatest(d.ended_at, ${unclearUntil('d.unclear_at')}) > r.seen_at)))
            and d.sequence > coalesce(told.sequence, 0)
          union select true from ledger.deliveries d where ${OF_TASK}
            and (d.task->'isGone')::text = 'true' and d.sequence >= coalesce(told.sequence, 0)) as "maybeTold"

@@ -10,6 +10,7 @@ import { fenceDeadClaims, type WorkerIdentity } from '../../engine/ledger/claims
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
 import { isSameTask } from './same-task.ts';
+import { unclearUntil } from './unclear.ts';
 
 export interface DeliveryClaim {
   readonly id: number;
@@ -51,29 +52,35 @@ interface ClaimedRow extends Omit<Delivery, 'itemId'> {
 
 /**
  * Claims up to `limit` due deliveries, the longest due first. Of each task it claims the oldest open one, and none while
- * another of it is on its way. It claims nothing while the target is disabled or blocked. `runs`: only deliveries that these
- * runs have queued, and what has to be sent before them; undefined: of all runs.
+ * another of it is on its way. A delivery is put off as long as the target may still make an earlier change of its task:
+ * that change would undo this one. It claims nothing while the target is disabled or blocked. `runs`: only deliveries that
+ * these runs have queued, and what has to be sent before them; undefined: of all runs.
  */
 export async function claimDue(
   db: Queryable,
   claim: DeliveryClaim,
   { limit, now, runs }: { readonly limit: number; readonly now: Date | undefined; readonly runs?: Runs },
 ): Promise<readonly Claimed[]> {
-  // `offset 0` stops Postgres from moving the check of each candidate: the limit then avoids most of the checks.
+  // Postgres checks the candidates one by one, so the limit avoids most of the checks.
   const claimed = await db.query<ClaimedRow>(
     `with moment as materialized (select coalesce($4::timestamptz, clock_timestamp()) as now),
      held as (select c.id from ledger.delivery_claims c, moment where c.id = $1 and c.expires_at > moment.now
        and not exists (select from ledger.target_states s where s.target = $2
          and (s.disabled_at is not null or s.blocked_until > moment.now)) for share of c),
-     picked as (select d.id from ledger.deliveries d
-       where d.target = $2 and d.state = 'waiting' and d.due_at <= (select now from moment) and exists (select from held)
-         and not exists (select from ledger.deliveries o where ${isSameTask('o', 'd')} and o.state <> 'ended'
-           and (o.sequence < d.sequence or o.state = 'sending') offset 0)
+     picked as (select d.id, others.unclear_until > moment.now as is_early, others.unclear_until
+       from moment, ledger.deliveries d cross join lateral (
+         select bool_or(o.state <> 'ended' and (o.sequence < d.sequence or o.state = 'sending')) as go_first,
+           ${unclearUntil('max(o.unclear_at) filter (where o.sequence < d.sequence and o.unclear_at <= moment.now)')} as unclear_until
+         from ledger.deliveries o where ${isSameTask('o', 'd')}) others
+       where d.target = $2 and d.state = 'waiting' and d.due_at <= moment.now and exists (select from held) and not others.go_first
          and ($6::text[] is null or d.run_id = any($6) or exists (select from ledger.deliveries w where ${isSameTask('w', 'd')} and w.sequence > d.sequence
            and w.state = 'waiting' and w.run_id = any($6) offset 0))
        order by d.due_at limit $3 for update of d skip locked),
-     taken as (update ledger.deliveries d set state = 'sending', claim_id = held.id from held, picked where d.id = picked.id
-       returning d.*)
+     put_off as (update ledger.deliveries d set due_at = unclear_until, reason = 'EARLIER_UNCLEAR',
+         detail = 'an earlier attempt for this task had no clear answer, so the target may still make that change'
+       from picked where d.id = picked.id and is_early),
+     taken as (update ledger.deliveries d set state = 'sending', claim_id = held.id from held, picked
+       where d.id = picked.id and is_early is not true returning d.*)
      select t.id, t.scope as account, t.sequence, t.event, t.seen_at as "seenAt", t.task, t.run_id as "runId", t.sync, t.attempts,
        (select record_id from ledger.links l
         where l.scope = t.scope and l.kind = $5 and l.source_id = t.kind || ':' || t.task_id) as "itemId"
@@ -90,7 +97,7 @@ export async function claimDue(
 }
 
 /** Ends claims. Deliveries on their way under them wait again, or are superseded if a newer one was queued meanwhile. */
-export async function dropOutboxClaims(db: Queryable, ids: readonly number[]): Promise<void> {
+export async function dropOutboxClaims(db: Queryable, ids: readonly number[], now?: Date): Promise<void> {
   // A statement sees deliveries that are being claimed at this moment only if it begins after that claim has ended. So this
   // one waits for those claims and prevents further ones.
   await db.query(`update ledger.delivery_claims set expires_at = '-infinity' where id = any($1)`, [ids]);
@@ -98,19 +105,20 @@ export async function dropOutboxClaims(db: Queryable, ids: readonly number[]): P
     `with gone as (delete from ledger.delivery_claims where id = any($1) returning id, target),
      theirs as (select d.id from ledger.deliveries d join gone on gone.target = d.target and gone.id = d.claim_id
        where d.state = 'sending' order by d.id collate "C" for update of d)
-     update ledger.deliveries d set claim_id = null, state = case when d.newer_id is null then 'waiting' else 'ended' end,
+     update ledger.deliveries d set claim_id = null, unclear_at = coalesce($2::timestamptz, clock_timestamp()),
+       state = case when d.newer_id is null then 'waiting' else 'ended' end,
        verdict = case when d.newer_id is not null then 'superseded' end,
        reason = case when d.newer_id is null then d.reason else 'SUPERSEDED' end,
        detail = case when d.newer_id is null then d.detail else 'by ' || d.newer_id end,
        ended_at = case when d.newer_id is not null then clock_timestamp() end
      from theirs where d.id = theirs.id`,
-    [ids],
+    [ids, now],
   );
 }
 
 /** Takes over claims that have expired, and claims of dead processes on this host. */
 export async function dropDeadOutboxClaims(db: Queryable, now: Date | undefined): Promise<number> {
   const dead = await fenceDeadClaims(db, 'ledger.delivery_claims', now);
-  if (dead.length > 0) await dropOutboxClaims(db, dead);
+  if (dead.length > 0) await dropOutboxClaims(db, dead, now);
   return dead.length;
 }

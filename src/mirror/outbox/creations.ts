@@ -1,7 +1,7 @@
 /** The last creation for each task, in the ledger: after a crash it shows that an item or a comment may exist that nothing names yet. */
-import type { Delivery } from '../../contract/target.ts';
+import { type Delivery, TASK_KINDS } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import type { Creating, DetailLog, LoggedCreation } from '../targets/items/creation-log.ts';
+import type { CreatedItem, Creating, DetailLog, LoggedCreation } from '../targets/items/creation-log.ts';
 import { isSameTask } from './same-task.ts';
 
 const OF_TASK = 'scope = $1 and target = $2 and source_id = $3';
@@ -33,6 +33,16 @@ export function creationLog(db: Queryable, target: string): DetailLog {
         ...keyOf(what),
         result,
       ]);
+    },
+    async lastCreated(agoMs) {
+      const { rows } = await db.query<CreatedItem>(
+        `select scope as account, json_build_object('kind', split_part(source_id, ':', 1), 'id', substr(source_id, strpos(source_id, ':') + 1)) as task,
+           result as "itemId"
+         from ledger.creations where target = $1 and result is not null and split_part(source_id, ':', 1) = any($2)
+           and at <= clock_timestamp() - $3 * interval '1 ms' order by at desc limit 1`,
+        [target, TASK_KINDS, agoMs],
+      );
+      return rows[0];
     },
     async lastDelivered({ id, sequence }: Delivery) {
       const { rows } = await db.query<Pick<Delivery, 'id' | 'task'>>(

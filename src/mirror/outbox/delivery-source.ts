@@ -137,7 +137,8 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
   }
 
   drop(claim: DeliveryClaim): Promise<void> {
-    return dropOutboxClaims(this.#needs.pool, [claim.id]);
+    const { pool, clock } = this.#needs;
+    return dropOutboxClaims(pool, [claim.id], clock.ledgerNow());
   }
 
   async close(): Promise<void> {

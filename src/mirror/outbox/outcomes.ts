@@ -3,6 +3,7 @@ import type { TargetAnswer } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { DeliveryClaim } from './claims.ts';
 import type { Decision } from './retry-policy.ts';
+import { isUnclear } from './unclear.ts';
 
 export interface Outcome {
   readonly id: string;
@@ -36,7 +37,7 @@ export async function writeOutcomes(
     `with moment as materialized (select coalesce($3::timestamptz, clock_timestamp()) as now),
      held as (select id from ledger.delivery_claims where id = $1 for share),
      told as (select * from json_to_recordset($4)
-       as t(id text, verdict text, reason text, detail text, answer json, failure jsonb, spent int, after_ms float8)),
+       as t(id text, verdict text, reason text, detail text, answer json, failure jsonb, is_unclear bool, spent int, after_ms float8)),
      free as materialized (select id from ledger.deliveries d where id = any($2) and claim_id = (select id from held)
        for update skip locked),
      written as (update ledger.deliveries d set claim_id = null,
@@ -50,6 +51,7 @@ export async function writeOutcomes(
        failures = case when t.failure is null then d.failures
          else (case when jsonb_array_length(d.failures) >= ${MOST_FAILURES} then d.failures - 0 else coalesce(d.failures, '[]') end)
            || jsonb_build_array(jsonb_build_object('at', moment.now) || t.failure) end,
+       unclear_at = case when t.is_unclear then moment.now else d.unclear_at end,
        attempts = d.attempts + t.spent,
        due_at = coalesce(moment.now + t.after_ms * interval '1 ms', d.due_at),
        ended_at = case when t.verdict is not null or d.newer_id is not null then moment.now end
@@ -83,6 +85,7 @@ function toRow({ id, decision, answer }: Outcome) {
     detail,
     answer,
     failure: hasFailed ? { reason, detail, answer } : undefined,
+    is_unclear: isSent && isUnclear(reason),
     spent: isSent ? 1 : 0,
     after_ms: 'afterMs' in decision ? decision.afterMs : undefined,
   };

@@ -22,7 +22,8 @@ export async function isUnderWay(db: Queryable, runId: string, waitedMs: number)
        from (select distinct target from ledger.deliveries where run_id = $1) d left join ledger.target_states s using (target)
      )
      select exists (select from ledger.deliveries d join targets t using (target) where d.run_id = $1 and (d.state = 'sending'
-       or (d.state = 'waiting' and d.attempts = 0 and not t.stands_still and t.is_served))) as "isUnderWay"`,
+       or (d.state = 'waiting' and d.attempts = 0 and d.due_at < clock_timestamp() + $2 * interval '1 ms'
+         and not t.stands_still and t.is_served))) as "isUnderWay"`,
     [runId, PATIENCE_MS, waitedMs < PATIENCE_MS],
   );
   return found.rows[0]?.isUnderWay ?? false;

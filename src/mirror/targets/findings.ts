@@ -1,5 +1,6 @@
 /** Results of a check, for people. */
-import type { Finding, TargetFailure } from '../../contract/target.ts';
+import type { CallContext, Finding, TargetFailure } from '../../contract/target.ts';
+import type { TargetCaller } from './calls/caller.ts';
 import type { Missing } from './items/item-target.ts';
 import { isSameName } from './items/wanted-state.ts';
 
@@ -36,4 +37,16 @@ export function statusFinding(
   if (unknown.length === 0) return fine(what, `the ${place} has ${known.join(', ')}`);
   const names = unknown.map(([setting, name]) => `${setting}: ${name}`).join(' and ');
   return problem(what, `the ${place} has no status for ${names} (available: ${known.join(', ')})`, remedy);
+}
+
+/** Checks an address that only takes deliveries with a HEAD, which changes nothing. */
+export async function reach(caller: TargetCaller, context: CallContext): Promise<readonly Finding[]> {
+  const what = 'address';
+  const answered = await caller.send({ method: 'HEAD', path: '', headers: {} }, context);
+  if (answered.status === 'failed') return [failed(what, answered.failure, '')];
+  const { httpStatus } = answered;
+  if (httpStatus === 410) return [problem(what, 'it answers HTTP 410: it is gone', 'set url to its new address')];
+  if (httpStatus >= 500 && httpStatus !== 501)
+    return [problem(what, `it answers HTTP ${httpStatus}`, 'look at the logs of its server')];
+  return [unknown(what, `it answers (HTTP ${httpStatus} to HEAD); a delivery shows whether it accepts deliveries`)];
 }

@@ -1,8 +1,8 @@
 /** Pipelines as a source of changes: each pipeline is read whole, and its cards are tasks whose status is their column. */
 import { idOf, toWireId } from '../../client/call/dialect.ts';
-import { isPart } from '../../client/lists/scan-pages.ts';
 import type { TaskState } from '../../contract/target.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
+import { listReader } from '../../engine/account/list-reader.ts';
 import { readCall, readsOf } from '../../engine/account/reads.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
@@ -10,7 +10,7 @@ import { sourceIdOf } from '../links/item-links.ts';
 import { cardsOf } from './cards.ts';
 import { missingFrom } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
-import { orRefused, taskListReader } from './read-lists.ts';
+import { orRefused, readWhole } from './read-lists.ts';
 import { keepSeen, type Watching } from './watching.ts';
 
 export interface CardsScanned {
@@ -55,10 +55,9 @@ export async function scanPipelines(
 }
 
 async function allPipelines(context: JobContext<TasksOptions>): Promise<{ ids: readonly string[]; isWhole: boolean }> {
-  const { account } = context;
-  const { records, beside } = await taskListReader(context, 'pipelines.getall', 'pipelines')({});
-  const ids = records.flatMap((pipeline) => idOf(pipeline, 'pipelines', account.dialect) ?? []);
-  return { ids, isWhole: !isPart(records.length, beside) };
+  const { records, isWhole } = await readWhole(context, 'pipelines', listReader(context, 'pipelines'));
+  const ids = records.flatMap((pipeline) => idOf(pipeline, 'pipelines', context.account.dialect) ?? []);
+  return { ids, isWhole };
 }
 
 interface Read {

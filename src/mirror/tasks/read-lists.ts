@@ -1,45 +1,29 @@
-/**
- * Reads lists of tasks, subtasks and pipelines: returns every record in a known shape, or an error that names the
- * setting to change.
- */
+/** What lists of tasks, subtasks and pipelines show, or an error that names the setting to change. */
 import { shortJson } from '../../base/texts.ts';
-import type { CallOptions } from '../../client/call/client.ts';
 import type { Json } from '../../client/call/json.ts';
-import { shapeOf } from '../../client/call/shape.ts';
-import { isPart, type Page } from '../../client/lists/scan-pages.ts';
-import type { Kind } from '../../contract/kinds.ts';
-import type { OperationName } from '../../contract/operations.ts';
+import { isPart } from '../../client/lists/scan-pages.ts';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
-import { listInAnswer } from '../../engine/account/list-in-answer.ts';
-import { checkShape } from '../../engine/account/list-shapes.ts';
-import { readCall, readsOf } from '../../engine/account/reads.ts';
-import { withoutId } from '../../engine/account/without-id.ts';
+import { type ListReader, withoutId } from '../../engine/account/list-reader.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { TaskRead } from '../targets/service/service.ts';
 
-export type ListReader = (asked: Pick<CallOptions, 'path' | 'query'>) => Promise<Page<Json>>;
-
-/** Reads lists of one operation; the first list that is not empty is compared with the shape seen before. */
-export function taskListReader(context: JobContext<unknown>, operation: OperationName, kind: Kind): ListReader {
-  const { pool, run, account } = context;
-  let isShapeKnown = false;
-  return async (asked) => {
-    const { content, beside } = await readCall(account, operation, { ...asked, ...readsOf(context) });
-    const isPage = asked.query !== undefined;
-    const { path, list } = listInAnswer(account, { operation, kind, content, isPage });
-    if (!isShapeKnown && list.length > 0) {
-      isShapeKnown = true;
-      await checkShape(context, kind, shapeOf(path, list[0], kind, account.dialect));
-    }
-    if (kind !== 'tasks' && isPart(list.length, beside)) {
-      await recordProgress(pool, run.id, { scan: 'unproven' });
-      await addNote(pool, run.id, `a list of ${kind} is only a part, as its answer says: some ${kind} were not read`);
-    }
-    return { records: list, beside };
-  };
+/** Reads a list that is described as whole. If its answer says that it is only a part, the run notes it. */
+export async function readWhole(
+  { pool, run }: JobContext<unknown>,
+  kind: 'subtasks' | 'pipelines',
+  readList: ListReader,
+  asked: Parameters<ListReader>[0] = {},
+): Promise<{ readonly records: readonly Json[]; readonly isWhole: boolean }> {
+  const { records, beside } = await readList(asked);
+  const isWhole = !isPart(records.length, beside);
+  if (!isWhole) {
+    await recordProgress(pool, run.id, { scan: 'unproven' });
+    await addNote(pool, run.id, `a list of ${kind} is only a part, as its answer says: some ${kind} were not read`);
+  }
+  return { records, isWhole };
 }
 
 /** The state of a task or a subtask that was read. @throws RunFailed RECORD_WITHOUT_ID, SERVICE_UNREADABLE */

@@ -3,13 +3,14 @@ import { formatCount } from '../../base/counts.ts';
 import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json } from '../../client/call/json.ts';
 import { RunFailed } from '../../engine/account/failure.ts';
+import { listReader } from '../../engine/account/list-reader.ts';
 import type { LookedUp } from '../../engine/account/look-up.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { missedAtLeast } from '../../engine/ledger/tasks/task-versions.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { FEW_TASKS, lookUpTasks, missingFrom } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
-import { stateOf, taskListReader } from './read-lists.ts';
+import { stateOf } from './read-lists.ts';
 import { type ListScanned, lookUpsFor, type ScannedTask, type Seen, scanTaskList } from './scan-list.ts';
 import { taskHash, toTaskState } from './task-state.ts';
 import { keepSeen, type Watching } from './watching.ts';
@@ -34,7 +35,7 @@ export async function scanTasks(
 ): Promise<TasksScanned> {
   const { pool, run, account, options } = context;
   const isSilent = options.backfill ? false : SILENT[baseline];
-  const readPage = taskListReader(context, 'tasks.getall', 'tasks');
+  const readPage = listReader(context, 'tasks');
   let lookedUp: ReadonlyMap<string, LookedUp> = new Map();
   let unsaid = 0;
   let said = 0;

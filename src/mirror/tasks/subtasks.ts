@@ -4,9 +4,9 @@
  */
 import { plural } from '../../base/counts.ts';
 import { toWireId } from '../../client/call/dialect.ts';
-import { isPart } from '../../client/lists/scan-pages.ts';
 import type { TaskState } from '../../contract/target.ts';
 import type { RunFailed } from '../../engine/account/failure.ts';
+import { type ListReader, listReader } from '../../engine/account/list-reader.ts';
 import { addNote, recordProgress } from '../../engine/ledger/runs.ts';
 import { noteAsked, type ParentTask, parentsToAsk } from '../../engine/ledger/tasks/task-lists.ts';
 import { childrenOf } from '../../engine/ledger/tasks/task-versions.ts';
@@ -14,7 +14,7 @@ import type { JobContext } from '../../engine/worker/job.ts';
 import { sourceIdOf } from '../links/item-links.ts';
 import { keepMissing } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
-import { type ListReader, orRefused, stateOf, taskListReader } from './read-lists.ts';
+import { orRefused, readWhole, stateOf } from './read-lists.ts';
 import { toSubtaskState } from './task-state.ts';
 import { keepSeen, type Watching } from './watching.ts';
 
@@ -31,7 +31,7 @@ export async function scanSubtasks(
   const { pool, run, options } = context;
   const share = options.subtasksShare;
   const parents = await parentsToAsk(pool, run, { runId: run.id, isFirstScan, share });
-  const readList = taskListReader(context, 'subtasks.getall', 'subtasks');
+  const readList = listReader(context, 'subtasks');
   let asked = 0;
   let refusal: RunFailed | undefined;
   for (let refused = 0; asked < parents.length && refused < REFUSALS; ) {
@@ -68,16 +68,18 @@ interface Answer {
 }
 
 async function subtasksOf(
-  { account }: JobContext<TasksOptions>,
+  context: JobContext<TasksOptions>,
   readList: ListReader,
   { taskId }: ParentTask,
 ): Promise<Answer> {
+  const { account } = context;
   const readAtMs = performance.now();
-  const { records, beside } = await readList({ path: { task_id: toWireId(taskId) } });
+  const asked = { path: { task_id: toWireId(taskId) } };
+  const { records, isWhole } = await readWhole(context, 'subtasks', readList, asked);
   const subtasks = records.map(
     (record) => stateOf(toSubtaskState(record, taskId, account.dialect), 'subtask', record, account).task,
   );
-  return { status: 'read', subtasks, isWhole: !isPart(records.length, beside), readAtMs };
+  return { status: 'read', subtasks, isWhole, readAtMs };
 }
 
 async function keepSubtasks(

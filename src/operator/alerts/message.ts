@@ -1,6 +1,6 @@
 /** A message about a problem, as the outbox keeps it and channels send it, and its text. */
 import { z } from 'zod';
-import { ended, shortened } from '../../base/texts.ts';
+import { capital, ended, shortened } from '../../base/texts.ts';
 import { ALERT_EVENTS, type AlertEvent } from '../../settings/schema-alert.ts';
 import type { Problem } from './problem.ts';
 
@@ -59,7 +59,7 @@ export async function openedMessage(
     state: 'opened',
     event,
     title: `${subject}: ${EVENT_WORDS[event]}`,
-    text: plain(`${sentence(`${what}: ${why}`)} ${detail}`, complete),
+    text: plain(`${ended(capital(`${what}: ${why}`))} ${detail}`, complete),
     cause,
     since: since.toISOString(),
     command: complete(command),
@@ -101,10 +101,6 @@ function pathOf({ run, target, account, sync }: Problem): string {
 
 function timeWords(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-function sentence(text: string): string {
-  return ended(`${text.charAt(0).toUpperCase()}${text.slice(1)}`);
 }
 
 /**

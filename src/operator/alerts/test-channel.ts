@@ -1,7 +1,7 @@
 /** Sends a test message through a channel, for the command line and the console. */
 import { randomBytes } from 'node:crypto';
 import type { ChannelSettings } from '../../settings/schema-alert.ts';
-import { type Tested, tested } from '../tested.ts';
+import { type Tested, tested } from '../target-check.ts';
 import type { ChannelNeeds } from './channels/channel.ts';
 import { openChannel } from './channels/open-channel.ts';
 import { testMessage } from './message.ts';

@@ -7,8 +7,9 @@ const ANOTHER_STORE = 'use a Postgres of your own: set DATABASE_URL=postgres://â
 const FULL_WORDS = /No space left on device|Disk quota exceeded/i;
 const REFUSED_WORDS = /permission denied|operation not permitted|read-only file system/i;
 
-/** The last part of every data-directory error: where else the data may go. */
-const ANOTHER_DIRECTORY = `choose another directory with --data DIR, or ${ANOTHER_STORE}`;
+/** The last part of every data-directory error: it loses the links and the history of the directory. */
+const ANOTHER_DIRECTORY =
+  'begin with an empty ledger: in another directory (--data DIR), or in a Postgres of your own (DATABASE_URL=postgres://â€¦)';
 
 export function otherVersion(dataDir: string, found: string, ours: string): LockstepError {
   return wrongUse(
@@ -93,7 +94,7 @@ export function startFailed(dataDir: string, reason: string, logTail: string): L
   if (refused !== undefined) return notWritable(dataDir, new Error(refused.trim()));
   const end = logTail === '' ? '' : `\nThe end of Postgres' log:\n${logTail.replace(/^/gm, '  ')}`;
   return wrongUse(
-    `The embedded Postgres of ${dataDir} did not start: ${reason}. Try again; if that does not help, ${ANOTHER_DIRECTORY}${end}`,
+    `The embedded Postgres of ${dataDir} did not start: ${reason}. Try again. If that does not help, fix what its log says, restore the directory from a backup, or ${ANOTHER_DIRECTORY}${end}`,
     'EMBEDDED_START_FAILED',
   );
 }

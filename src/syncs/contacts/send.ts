@@ -27,10 +27,9 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode, be
       return toSent(row, report, 'import', createdId(account, 'customers', report));
     const next = afterRefusal(mode, row.sourceId, written);
     switch (next.status) {
-      case 'create': {
-        const created = await sendCreate(account, row, options); // not applied (assumption A3 in docs/protocol.md): creating cannot double it
-        return { ...created, calls: report.calls + created.calls, limited: report.limited + created.limited };
-      }
+      case 'create':
+        // Not applied (assumption A3 in docs/protocol.md): creating cannot double it.
+        return withCalls(await sendCreate(account, row, options), report);
       case 'wait':
         return sent(row, 'import', report, { outcome: 'unknown', reason: IMPORT_REFUSED, facts: next.facts });
       default:

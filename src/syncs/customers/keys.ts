@@ -1,6 +1,6 @@
 /** The keys that recognise a customer, normalised. Records are in the contract's names (client/call/contract-record.ts). */
 import { domainToUnicode } from 'node:url';
-import { MASK } from '../../base/masked.ts';
+import { MASK } from '../../base/texts.ts';
 import { withoutMarks } from '../../base/visible.ts';
 import { flagOf } from '../../client/call/dialect.ts';
 import { type JsonObject, textOf } from '../../client/call/json.ts';

@@ -6,7 +6,7 @@ import { decodeSample, detectEncoding, type Encoding } from '../../csv/encoding.
 import type { MappedColumn } from '../../csv/mapped-column.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type FileSource, type Received, receive } from '../../csv/receive.ts';
-import { checkedRows, examineSheet, type Sheet, validatorOf } from '../../csv/sheet.ts';
+import { checkedRows, examineSheet, type Sheet } from '../../csv/sheet.ts';
 import { examineTable, type Table } from '../../csv/table.ts';
 import type { CheckedRow } from '../../csv/validate.ts';
 import { correctionOfFile } from '../../engine/ledger/matching/corrections.ts';
@@ -81,7 +81,7 @@ export async function previewLoad(pool: pg.Pool, source: FileSource, load: Previ
 async function checkFirst(received: Received, sheet: Sheet): Promise<FirstCheck> {
   const invalid: FirstCheck['invalid'][number][] = [];
   let rows = 0;
-  for await (const checked of checkedRows(received, sheet, validatorOf(sheet))) {
+  for await (const checked of checkedRows(received, sheet)) {
     const first = checked.slice(0, CHECKED_FIRST - rows);
     rows += first.length;
     invalid.push(...first.filter((row) => row.status === 'invalid'));

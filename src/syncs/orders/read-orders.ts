@@ -10,11 +10,11 @@ import { KeyFilter } from '../../client/lists/key-filter.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { payAudits } from '../../engine/account/audits.ts';
 import { isCutOff } from '../../engine/account/cut-off-lists.ts';
+import { withoutId } from '../../engine/account/list-reader.ts';
 import { checkShape } from '../../engine/account/list-shapes.ts';
 import { isMarkedDeleted } from '../../engine/account/look-up.ts';
 import { readsOf } from '../../engine/account/reads.ts';
 import { readWholeList } from '../../engine/account/whole-list.ts';
-import { withoutId } from '../../engine/account/without-id.ts';
 import { openWitnesses } from '../../engine/account/witnessing.ts';
 import { areAuditsDue } from '../../engine/ledger/audit-debts.ts';
 import {
@@ -33,7 +33,7 @@ import type { Baseline } from '../customers/baseline.ts';
 import { BASELINE, noteDeleted, noteScan } from '../customers/read-customers.ts';
 import { beginReading, lookUpHidden } from '../read-back.ts';
 import { FieldsSeen, fieldDisputed } from './order-fields.ts';
-import { openWantedOrders, type WantedOrders } from './wanted-orders.ts';
+import { openWantedOrders, type WantedOrders } from './wanted-records.ts';
 
 export interface OrdersRead {
   /** True if an order missing from the list does not exist: its pages are proven, and its witnesses are in it. */

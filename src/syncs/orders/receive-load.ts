@@ -11,8 +11,8 @@ import { storable } from '../../base/texts.ts';
 import { Overview } from '../../csv/overview.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type FileSource, type Received, receive } from '../../csv/receive.ts';
-import { checkedRows, examineSheet, type Sheet, type SheetChoices, validatorOf } from '../../csv/sheet.ts';
-import type { CheckedRow, Problem } from '../../csv/validate.ts';
+import { checkedRows, examineSheet, type Sheet, type SheetChoices } from '../../csv/sheet.ts';
+import { type CheckedRow, type Problem, RowValidator } from '../../csv/validate.ts';
 import { prepareSetWork } from '../../engine/ledger/match-index.ts';
 import {
   copiedLines,
@@ -111,7 +111,7 @@ async function stageAll(
   labels: string,
 ): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'> & { readonly sample: readonly number[] }> {
   const warnings: Problem[] = [];
-  const validator = validatorOf(sheet);
+  const validator = new RowValidator(sheet);
   const overview = new Overview(sheet);
   const sample = new Sample();
   const staging = boundedPipeline();

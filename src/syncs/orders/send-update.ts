@@ -109,8 +109,7 @@ async function sendRest(
   { rest }: First,
   before: WriteReport,
 ): Promise<SentRow> {
-  const after = await send(account, row, withRest(options, rest));
-  return { ...after, calls: before.calls + after.calls, limited: before.limited + after.limited };
+  return withCalls(await send(account, row, withRest(options, rest)), before);
 }
 
 const READ_AGAIN_MS = 250;

@@ -85,6 +85,12 @@ test('reads a list again that shows a record twice, and it is complete', async (
   expect([read.records, asked]).toEqual([4, [undefined, undefined, 2]]);
 });
 
+test('two records with one id are one if only one of them has its numbers as texts', async () => {
+  const [number, text] = [17, '17'].map((client_id) => ({ ...order(2), client_id }));
+  const { read } = await listFrom(() => [1, number ?? 2, 3, text ?? 2]);
+  expect(read.records).toBe(4);
+});
+
 test('a record that changed while the list was written is no conflict, and two records with one id are one', async () => {
   const changed = { ...order(2), order_id: 'B-2' };
   const { read } = await listFrom((_page, nth) => (nth === 1 ? [1, 2, 3, changed] : [1, 3, changed]));

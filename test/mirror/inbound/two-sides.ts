@@ -24,7 +24,8 @@ import type { FreshDatabase } from '../../support/database.ts';
 export type Side = 'task' | 'issue' | 'receiver';
 type TargetName = Exclude<Side, 'task'>;
 const TARGETS: readonly TargetName[] = ['issue', 'receiver'];
-const FATES = ['answer lost', 'process killed'] as const;
+/** Late: the target makes the change after Lockstep has given up waiting for the answer. */
+const FATES = ['answer lost', 'process killed', 'late'] as const;
 const ITEM: Readonly<Record<TargetName, string>> = { issue: 'i-1', receiver: '1' };
 
 export interface TwoSides {
@@ -60,6 +61,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   let writes = 0;
   let made = 0;
   let title = 0;
+  const late: (() => void)[] = [];
   await pool.query(
     `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ($1, $2, 'task:1', $3, '')`,
     [account, linkKind('issue'), ITEM.issue],
@@ -125,21 +127,21 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
   }
 
   /** As a target works: it reads the issue before it writes, and sends the receiver the current state. */
-  async function deliver(name: TargetName, fate: 'answered' | 'answer lost' | 'process killed'): Promise<void> {
+  async function deliver(name: TargetName, fate: 'answered' | (typeof FATES)[number]): Promise<void> {
     await pool.query(`update ledger.deliveries set due_at = clock_timestamp() where state = 'waiting'`);
     const claim = await takeOutboxClaim(pool, name, { worker: WORKER, ttlMs: 60_000, now: undefined });
     for (const { delivery, attempts } of await claimDue(pool, claim, { limit: 1, now: undefined })) {
-      const status = await tell(name, delivery);
+      const status = await tell(name, delivery, fate === 'late');
       await pause();
       if (fate === 'process killed') return dropOutboxClaims(pool, [claim.id]);
       const outcome =
-        fate === 'answer lost' ? ({ status: 'later', reason: 'TIMEOUT', detail: 'no answer' } as const) : { status };
+        fate === 'answered' ? { status } : ({ status: 'later', reason: 'TIMEOUT', detail: 'no answer' } as const);
       const decision = decide(outcome, { attempts: Math.min(attempts, 2), random: 0.5 });
       await writeOutcomes(pool, claim, [{ id: delivery.id, decision }], undefined);
     }
   }
 
-  async function tell(name: TargetName, delivery: Delivery): Promise<'delivered' | 'already'> {
+  async function tell(name: TargetName, delivery: Delivery, isLate: boolean): Promise<'delivered' | 'already'> {
     const { task } = delivery;
     await pause();
     if (name === 'issue') {
@@ -149,11 +151,21 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
       if (!(await mayOverwrite('issue', sync, delivery, item))) return 'already';
     }
     await pause();
-    if (states[name] !== task.isCompleted) writes++;
-    // The receiver makes no call about what it was sent; GitHub does.
-    if (name === 'issue') change('issue', task.isCompleted);
-    else states.receiver = task.isCompleted;
+    const write = () => {
+      if (states[name] !== task.isCompleted) writes++;
+      // The receiver makes no call about what it was sent; GitHub does.
+      if (name === 'issue') change('issue', task.isCompleted);
+      else states.receiver = task.isCompleted;
+    };
+    if (isLate) late.push(write);
+    else write();
     return 'delivered';
+  }
+
+  /** No attempt that ended before can have an effect afterwards. */
+  async function letAMinutePass(): Promise<void> {
+    for (const write of late.splice(0)) write();
+    await pool.query(`update ledger.deliveries set unclear_at = unclear_at - interval '1 minute'`);
   }
 
   async function scan(): Promise<void> {
@@ -184,10 +196,12 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
     (choice) => receive('issue', choice),
     (choice) => receive('receiver', choice),
     () => pieces.start('scan', scan),
-    (choice) => pieces.start('deliver issue', () => deliver('issue', FATES[choice % 4] ?? 'answered')),
-    (choice) => pieces.start('deliver receiver', () => deliver('receiver', FATES[choice % 4] ?? 'answered')),
+    (choice) => pieces.start('deliver issue', () => deliver('issue', FATES[choice % 5] ?? 'answered')),
+    (choice) => pieces.start('deliver receiver', () => deliver('receiver', FATES[choice % 5] ?? 'answered')),
     () => pieces.start('apply issue', () => apply('issue')),
     () => pieces.start('apply receiver', () => apply('receiver')),
+    () => late.shift()?.(),
+    letAMinutePass,
   ];
 
   async function step(choice: number, begins: typeof begin): Promise<void> {
@@ -235,6 +249,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
           pieces.start(`deliver ${name}`, () => deliver(name, 'answered'));
           await finish();
         }
+        await letAMinutePass();
       }
     },
   };

@@ -167,3 +167,22 @@ test('a call caused by a delivery without an answer undoes no later change of pe
   await expect.poll(async () => (await harness.report(1))?.verdict).toBe('kept');
   expect(await harness.isCompleted(1)).toBe(false);
 });
+
+test('a change that a target makes late does not count as a change of people, and is undone', async () => {
+  harness = await openReportsHarness({ options: '{ poll: [issues] }', targets: '[issues]' });
+  const { pool } = harness.database;
+  await harness.linkedTasks(1);
+  await harness.complete(1);
+  harness.github.vendor.next({ status: 502, body: {} }, harness.github.isWrite);
+  await harness.sync();
+  await harness.complete(1, false);
+  await harness.sync(); // and its poll finds the issue open
+  expect((await harness.report(1))?.seen_completed).toBe(false);
+  harness.changeIssue(1, 'closed'); // the first attempt
+  await harness.hook(1);
+  await expect.poll(async () => (await harness.report(1))?.verdict).toBe('kept');
+  expect(await harness.isCompleted(1)).toBe(false);
+  await pool.query(`update ledger.deliveries set unclear_at = unclear_at - interval '1 minute', due_at = now()`);
+  await harness.settle();
+  expect([await harness.isCompleted(1), harness.github.issues[0]?.state]).toEqual([false, 'open']);
+});

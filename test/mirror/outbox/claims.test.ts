@@ -217,6 +217,56 @@ describe('an outcome', () => {
   });
 });
 
+describe('after an attempt without a clear answer, the target may still make the change, so', () => {
+  const failed = ({ delivery }: Claimed, reason = 'TIMEOUT'): Outcome => ({
+    id: delivery.id,
+    decision: { status: 'again', afterMs: 5_000, reason, detail: '' },
+  });
+  const takeLong = () => takeOutboxClaim(database.pool, 'hook', { worker: WORKER, ttlMs: 90_000, now: NOW });
+
+  test('a newer state waits for a minute, whether the retry has succeeded or is superseded', async () => {
+    await queue(database, changes(2));
+    const claim = await takeLong();
+    const sent = await due(claim);
+    await write(
+      claim,
+      sent.map((one) => failed(one)),
+    );
+    await queue(database, [change(1, 2)]);
+    const retried = await due(claim, 100, later(5_000));
+    expect(namesOf(retried)).toEqual(['0#1']);
+    await write(claim, retried.map(delivered));
+    await queue(database, [change(0, 2)]);
+    expect(await due(claim, 100, later(59_999))).toEqual([]);
+    const waiting = { state: 'waiting', reason: 'EARLIER_UNCLEAR', due_at: later(60_000) };
+    expect((await deliveryRows(database)).filter(({ sequence }) => sequence === 2)).toMatchObject([waiting, waiting]);
+    expect(namesOf(await due(claim, 100, later(60_000)))).toEqual(['0#2', '1#2']);
+  });
+
+  test('a state that was queued during the attempt waits too, also if the process was killed', async () => {
+    await queue(database, changes(2));
+    const [claim, next] = [await takeLong(), await takeLong()];
+    const [first] = await due(claim);
+    await queue(database, changes(2, 2));
+    if (first) await write(claim, [failed(first)]);
+    await dropOutboxClaims(database.pool, [claim.id], NOW);
+    expect(await due(next, 100, later(59_999))).toEqual([]);
+    expect(namesOf(await due(next, 100, later(60_000)))).toEqual(['0#2', '1#2']);
+  });
+
+  test('but not after an attempt that certainly changed nothing', async () => {
+    await queue(database, changes(1));
+    const claim = await take();
+    const sent = await due(claim);
+    await write(
+      claim,
+      sent.map((one) => failed(one, 'UNREACHABLE')),
+    );
+    await queue(database, changes(1, 2));
+    expect(namesOf(await due(claim))).toEqual(['0#2']);
+  });
+});
+
 async function untilBlocked(): Promise<void> {
   const waiting = async () => {
     const found = await database.pool.query(

@@ -60,9 +60,15 @@ test('shows one delivery with its payload, attempts and answers, without an addr
   const { stdout } = await deliveries('show', id);
   expect(stdout).toMatch(/\n {2}2026-11-20 08:00:00.* LIMITED: too many: answer 429 later\n/);
   expect(stdout).toContain(`Delivery ${id} to hook: task:1 "Task 1, state 1", changed, sequence 1.`);
-  expect(stdout).toContain('Last answer: 400 no such field');
+  expect(stdout).not.toContain('Last answer');
   expect(stdout).not.toContain('secret');
   expect(stdout).toMatch(new RegExp(`\nFix: .*deliveries replay --id ${id}`));
+  expect(stdout).toContain('(REJECTED), after 1 attempt');
+  await database.pool.query(
+    `update ledger.deliveries set state = 'waiting', verdict = null, attempts = 0 where id = $1`,
+    [id],
+  );
+  expect((await deliveries('show', id)).stdout).toContain('not tried since it was queued again');
   expect((await deliveries('show', id, '--json')).json).toMatchObject({ id, task: { title: 'Task 1, state 1' } });
 });
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
-import type { CreationLog } from '../../../src/mirror/targets/items/creation-log.ts';
+import type { DetailLog } from '../../../src/mirror/targets/items/creation-log.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 
-let log: CreationLog;
+let log: DetailLog;
 
 const database = await freshLedger();
 afterAll(() => database.close());
@@ -70,4 +70,20 @@ test('a forgotten creation counts as never begun, and others remain', async () =
   await log.forget(one);
   expect(await log.lastOf(one)).toBeUndefined();
   expect(await log.lastOf(another)).toBeDefined();
+});
+
+test('the newest created item is known with its task, and no comment, and none that is younger than asked for', async () => {
+  for (const [what, result] of [
+    [one, 'KEY-1'],
+    [another, 'KEY-2'],
+    [deliveryOf({ id: '9' }), undefined],
+  ] as const) {
+    await log.begin(what, undefined);
+    await log.noteTaken(what, result);
+  }
+  await log.begin({ ...one, task: { kind: 'change-comment', id: '1' } }, undefined);
+  await log.noteTaken({ ...one, task: { kind: 'change-comment', id: '1' } }, 'comment');
+  const { account, task } = another;
+  expect(await log.lastCreated(0)).toEqual({ account, task: { kind: 'subtask', id: task.id }, itemId: 'KEY-2' });
+  expect(await log.lastCreated(60_000)).toBeUndefined();
 });

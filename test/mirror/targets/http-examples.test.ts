@@ -8,7 +8,7 @@ import type { Reply } from '../../support/http-server.ts';
 import { context, deliveryOf, type ItemVendor, needsOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { CLICKUP, exampleAt, GITLAB, MONDAY, startSystem } from '../../support/template-vendors.ts';
-import { KANBOARD, WRIKE, YOUTRACK } from '../../support/template-vendors-calls.ts';
+import { BASECAMP, KANBOARD, WRIKE, YOUTRACK } from '../../support/template-vendors-calls.ts';
 import { AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA } from '../../support/template-vendors-lists.ts';
 import { JIRA_DATA_CENTER, NOTION, OPENPROJECT, TRELLO } from '../../support/template-vendors-more.ts';
 import { AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET } from '../../support/template-vendors-office.ts';
@@ -17,7 +17,7 @@ import { itemSuite } from './item-suite.ts';
 const SYSTEMS = [
   ...[CLICKUP, GITLAB, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT],
   ...[AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET],
-  ...[AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA, KANBOARD, WRIKE, YOUTRACK],
+  ...[AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA, KANBOARD, WRIKE, YOUTRACK, BASECAMP],
 ];
 
 for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));

@@ -19,7 +19,10 @@ beforeEach(async () => {
   replies = [];
   card = { dueComplete: false };
   const isRead = ({ method, path }: SeenRequest) => method === 'GET' && path.startsWith('/cards/');
-  server = await startHttpServer((request) => (isRead(request) ? { body: card } : (replies.shift() ?? {})));
+  server = await startHttpServer((request) => {
+    if (request.method === 'PUT') card = { dueComplete: request.query.get('dueComplete') === 'true' };
+    return isRead(request) ? { body: card } : (replies.shift() ?? {});
+  });
 });
 
 afterEach(async () => {
@@ -55,7 +58,7 @@ test('an item that the search shows is read, because the search may show an old 
   card = { dueComplete: true };
   replies.push({ body: { cards: [carrying()] } });
   expect(await deliver()).toMatchObject({ status: 'delivered', detail: '5f2b6c1e00: completed → open' });
-  expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PUT']);
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PUT', 'GET']);
 });
 
 test.each<[string, (page: number) => Reply]>([
@@ -129,6 +132,27 @@ test('of the items that the search returns, only one that carries the marker is 
   replies.push({ body: { cards: [{ id: '5f2b6c1e00', desc: 'see lockstep-000000000000', dueComplete: false }] } });
   replies.push({ body: { id: '5f2b6c1e01' } });
   expect(await deliver()).toMatchObject({ status: 'delivered', itemId: '5f2b6c1e01' });
+});
+
+test.each<[object, RegExp]>([
+  [{ marker: '/name' }, /its items hold the marker, but not at "\/name" \(targets.our-trello.items.find.marker\)/],
+  [{ marker: '/note' }, /its items hold the marker, but not at "\/note"/],
+  [{ marker: undefined, readMarker: '/name' }, /its items hold the marker, but not at "\/name" \(.*find.readMarker\)/],
+])('with %j, which points elsewhere, no second item is created', async (given, detail) => {
+  card = { ...carrying(), name: 'Task' };
+  replies.push({ body: { cards: [card] } }, { body: { id: '5f2b6c1e01' } });
+  expect(await deliver(given)).toMatchObject({
+    status: 'later',
+    reason: 'UNREADABLE',
+    detail: expect.stringMatching(detail),
+  });
+});
+
+test('nor if a search for the marker shows items without the member that should hold it', async () => {
+  replies.push({ body: { cards: [{ id: '5f2b6c1e00' }] } }, { body: { id: '5f2b6c1e01' } });
+  expect(await deliver()).toMatchObject(
+    anOutcome('later', 'UNREADABLE', 'none of the items that it found has a value at "/desc"'),
+  );
 });
 
 test.each([

@@ -72,6 +72,19 @@ test('a system that accepts a change and does not make it gives a dead letter, i
   expect(await complete()).toMatchObject({ status: 'delivered', detail: '7: 1 → completed' });
 });
 
+test('a state that no item shows after the call is not reported as reached, and one that an item has shown is', async () => {
+  const record = (title: string) => ({ body: { lockVersion: 1, _links: { status: { title } } } });
+  const target = open(exampleAt('our-openproject'));
+  const complete = () => target.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context());
+  replies.push(record('New'), { body: {} }, record('Done'));
+  expect(await complete()).toMatchObject(
+    anOutcome('later', 'STATE_UNSEEN', '7 is Done after the call that makes it completed'),
+  );
+  replies.push(record('New'), { body: {} }, record('Closed'), record('New'), { body: {} });
+  expect([await complete(), await complete()]).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }]);
+  expect(bed.server.requests).toHaveLength(8);
+});
+
 test('a call has the type of JSON that the system asks for, and a refused token disables the target', async () => {
   const azure = exampleAt('our-azure-devops');
   replies.push({ body: { rev: 3, fields: { 'System.State': 'To Do' } } }, { body: {} });
@@ -141,7 +154,8 @@ test.each([
 
 test('an item that was changed after it was read is read again; one whose record lacks a member is not changed', async () => {
   const shown = (lockVersion?: number) => ({ body: { lockVersion, _links: { status: { title: 'New' } } } });
-  replies.push(shown(1), { status: 409, body: { message: 'it was changed' } }, shown(2), { body: {} }, shown());
+  replies.push(shown(1), { status: 409, body: { message: 'it was changed' } }, shown(2), { body: {} });
+  replies.push({ body: { _links: { status: { title: 'Closed' } } } }, shown());
   const linked = open(exampleAt('our-openproject'));
   const deliver = () => linked.deliver(deliveryOf({ isCompleted: true }, { itemId: '7' }), context());
   expect(await deliver()).toMatchObject({ status: 'later', detail: expect.stringContaining('it was changed') });
@@ -151,6 +165,7 @@ test('an item that was changed after it was read is read again; one whose record
     '1',
     undefined,
     '2',
+    undefined,
   ]);
   expect(await deliver()).toMatchObject(
     anOutcome('refused', 'TEMPLATE_INVALID', 'undefined variable: record.lockVersion'),
@@ -282,6 +297,30 @@ test('an id that would change the path is refused, even if the settings allow do
   expect(bed.server.requests).toHaveLength(0);
 });
 
+test('a check searches for the last created item, and says if the search does not find it', async () => {
+  const trello = exampleAt('our-trello');
+  const log = fakeLog();
+  bed.target = openHttp({ ...trello }, { ...needsOf(bed.server), log });
+  const card = { id: '5f2b6c1e01', desc: markerOf(deliveryOf()), dueComplete: false };
+  replies.push({ body: { cards: [] } }, { body: card }, { body: card });
+  expect(await bed.target.deliver(deliveryOf(), context())).toMatchObject({ itemId: card.id });
+  log.age(3_600_000);
+  const checked = async (...given: object[]) => {
+    replies.push(...given.map((body) => ({ body })));
+    return (await bed.target?.check?.(context()))?.[0];
+  };
+  expect(await checked({ cards: [card] }, card)).toMatchObject({
+    status: 'ok',
+    detail: expect.stringContaining('finds 5f2b6c1e01, which'),
+  });
+  expect(await checked({ cards: [] }, card)).toMatchObject({
+    status: 'problem',
+    detail: expect.stringContaining('does not find 5f2b6c1e01'),
+  });
+  replies.push({ body: { cards: [] } }, { status: 404 });
+  expect(await checked()).toMatchObject({ status: 'ok', detail: expect.stringContaining('is no longer there') });
+});
+
 test('a check searches as for a created item; without a search it asks whether the address answers', async () => {
   const check = async (given: Partial<SettingsOf<'http'>>, reply: Reply) => {
     replies.push(reply);
@@ -291,7 +330,9 @@ test('a check searches as for a created item; without a search it asks whether t
     return `${bed.server.requests.at(-1)?.method} ${finding?.status}: ${finding?.detail}`;
   };
   const trello = exampleAt('our-trello');
-  expect(await check(trello, { body: { cards: [] } })).toBe('GET ok: the search for created items works');
+  expect(await check(trello, { body: { cards: [] } })).toBe(
+    'GET ok: the search is answered; after Lockstep has created an item, this check shows whether it finds it',
+  );
   expect(await check(trello, { status: 401, body: 'invalid token' })).toMatch(/^GET problem: TOKEN_REFUSED: /);
   expect(await check(trello, { status: 404 })).toMatch(/^GET problem: .*HTTP 404/);
   expect(await check({}, { status: 404 })).toMatch(/^HEAD unknown: it answers \(HTTP 404 to HEAD\)/);

@@ -290,6 +290,14 @@ test('a refused key disables the target, and a corrected key is used when the ta
   expect(await deliver(target, true, itemId)).toMatchObject({ status: 'delivered' });
 });
 
+test('a refused call is retried while the service does not show whether it refuses the key', async () => {
+  await begin({ keyCheck: { status: 'unclear', why: 'it is away' } });
+  const [itemId = ''] = await branch.put([{ isCompleted: false }]);
+  branch.useKey('wrong');
+  const detail = 'whether it refuses the key is unclear: it is away';
+  expect(await deliver(branch.open(), true, itemId)).toMatchObject(anOutcome('later', 'KEY_UNCLEAR', detail));
+});
+
 test('a creation reports a refused key too, and delays no later creation', async () => {
   await begin();
   branch.useKey('wrong');

@@ -3,10 +3,12 @@ import { afterAll, expect, test } from 'vitest';
 import { thisWorker } from '../../../src/engine/ledger/claims.ts';
 import { pauseRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
+import { reportRun } from '../../../src/operator/run-report.ts';
 import { beginLoad, beginPlannedLoad, readLoad, releaseLoad } from '../../../src/syncs/orders/begin-load.ts';
 import { noteReceiving, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, aSpec, beginNew, end, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
+import { settingsOf } from '../../settings/problems-in.ts';
 import { anError } from '../../support/matchers.ts';
 
 const database = await freshLedger();
@@ -91,6 +93,13 @@ test('a file that another process is receiving is not received twice', async () 
   const run = await beginNew(database, spec);
   await receivedElsewhere(run, 30);
   await expect(beginLoad(database.pool, spec)).rejects.toMatchObject(anError('LOAD_BEING_RECEIVED', run.id, 3));
+  await database.pool.query(`update ledger.runs set created_at = created_at - interval '7 s' where id = $1`, [run.id]);
+  const report = await reportRun(
+    database.pool,
+    await readRun(database.pool, run.id),
+    settingsOf('accounts: { a: {} }'),
+  );
+  expect([report.state, Math.floor(report.durationMs / 1_000)]).toEqual(['receiving', 7]);
 });
 
 test('of several processes that begin one file at once, one receives it', async () => {

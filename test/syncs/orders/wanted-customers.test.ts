@@ -1,7 +1,7 @@
 /** The filter passes every customer that a row of the load may mean. */
 import { afterAll, expect, test } from 'vitest';
 import { customerNames } from '../../../src/engine/ledger/matching/order-customers.ts';
-import { openWantedCustomers } from '../../../src/syncs/orders/wanted-customers.ts';
+import { openWantedCustomers } from '../../../src/syncs/orders/wanted-records.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 

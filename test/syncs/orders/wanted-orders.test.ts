@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { takeKeys } from '../../../src/engine/ledger/matching/order-keys.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
-import { openWantedOrders } from '../../../src/syncs/orders/wanted-orders.ts';
+import { openWantedOrders } from '../../../src/syncs/orders/wanted-records.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 

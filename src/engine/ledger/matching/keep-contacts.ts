@@ -1,5 +1,5 @@
 /** Keeps what was decided about contacts (decide-contacts.ts): links, matches, plans and verdicts. */
-import { MASK } from '../../../base/masked.ts';
+import { MASK } from '../../../base/texts.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { forgetRows } from '../retention/forget.ts';
 import type { Run } from '../runs.ts';

@@ -5,7 +5,7 @@ import { ROW_TABLES } from './forget.ts';
 /** What the tables hold, in the words of the settings where retention applies. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   rows: [...ROW_TABLES, 'chunks'],
-  runs: ['runs', 'run_figures', 'claims', 'loads', 'history', 'sync_notes', 'shown', 'plan_files'],
+  runs: ['runs', 'run_figures', 'run_steps', 'claims', 'loads', 'history', 'sync_notes', 'shown', 'plan_files'],
   reads: ['records', 'reads', 'baselines', 'order_keys'],
   deliveries: ['deliveries', 'delivery_claims', 'target_states', 'kept_secrets'],
   inbox: ['hooks_seen', 'item_reports'],

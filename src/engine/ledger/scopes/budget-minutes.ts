@@ -11,6 +11,8 @@ export interface BudgetUse {
   readonly waitedMs: number;
   /** Calls a second that the budget allows now; undefined if it is not known. */
   readonly perSecond: number | undefined;
+  /** For how long the service asks to wait from now on; undefined if it does not. */
+  readonly pausedForMs?: number | undefined;
 }
 
 export interface BudgetMinute {
@@ -27,13 +29,14 @@ const KEPT = '7 days';
 
 /** Adds to the minute that the database's clock shows, and deletes what is older than a week. */
 export async function addBudgetUse(db: Queryable, scope: string, use: BudgetUse): Promise<void> {
-  const { calls, limited, waitedMs, perSecond } = use;
+  const { calls, limited, waitedMs, perSecond, pausedForMs } = use;
   await db.query(
-    `insert into ledger.budget_minutes as m (scope, minute, calls, limited, waited_ms, per_second)
-     values ($1, date_trunc('minute', clock_timestamp()), $2, $3, $4, $5)
+    `insert into ledger.budget_minutes as m (scope, minute, calls, limited, waited_ms, per_second, paused_until)
+     values ($1, date_trunc('minute', clock_timestamp()), $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 ms')
      on conflict (scope, minute) do update set calls = m.calls + excluded.calls, limited = m.limited + excluded.limited,
-       waited_ms = m.waited_ms + excluded.waited_ms, per_second = least(m.per_second, excluded.per_second)`,
-    [scope, calls, limited, waitedMs, perSecond],
+       waited_ms = m.waited_ms + excluded.waited_ms, per_second = least(m.per_second, excluded.per_second),
+       paused_until = greatest(m.paused_until, excluded.paused_until)`,
+    [scope, calls, limited, waitedMs, perSecond, pausedForMs],
   );
   await db.query(`delete from ledger.budget_minutes where minute < clock_timestamp() - interval '${KEPT}'`);
 }
@@ -67,6 +70,18 @@ export async function budgetHistory(
   const histories = new Map<string, BudgetMinute[]>();
   for (const { account, ...minute } of found.rows) histories.set(account, [...(histories.get(account) ?? []), minute]);
   return histories;
+}
+
+/** Until when the service of each account asks to wait; accounts that may make calls now are left out. */
+export async function pausesAsked(db: Queryable, accounts: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+  const found = await db.query<{ account: string; until: Date }>(
+    `select t.account, max(paused_until) as until
+     from unnest($1::text[]) t (account) left join ledger.accounts a on a.name = t.account
+       join ledger.budget_minutes m on m.scope = coalesce(a.scope, t.account)
+     where paused_until > clock_timestamp() group by t.account`,
+    [accounts],
+  );
+  return new Map(found.rows.map(({ account, until }) => [account, until]));
 }
 
 /** The minutes of a tenant from one time until another in which it made calls. */

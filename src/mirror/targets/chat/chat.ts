@@ -4,7 +4,7 @@ import { shortened } from '../../../base/texts.ts';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { TargetCaller } from '../calls/caller.ts';
-import { reach } from '../check-address.ts';
+import { reach } from '../findings.ts';
 import { sendEvent } from '../items/item-calls.ts';
 import { limited, type Reply, unreadable, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import { titleOf } from '../items/item-text.ts';

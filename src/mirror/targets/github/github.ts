@@ -12,11 +12,10 @@ import { type Calls, type ItemNeeds, isoSeconds, mapAsked, movedAs } from '../it
 import type { FieldValues, Problem } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { githubItemId, githubNaming } from '../items/item-naming.ts';
-import { findInPages, isInPages, newestFirst, type Pages } from '../items/item-pages.ts';
+import { findInPages, isInPages, newestFirst, orUnread, type Pages } from '../items/item-pages.ts';
 import type { Asked } from '../items/item-target.ts';
 import { endsWith, markedText, textsOf } from '../items/item-text.ts';
 import { markerOf } from '../items/marker.ts';
-import { orUnread } from '../items/unread-item.ts';
 import {
   type DetailedItems,
   detailTarget,

@@ -1,11 +1,12 @@
 /** Finds the item that an http target created for a task, by its marker. */
 import type { Delivery } from '../../../contract/target.ts';
-import { type HttpItems, usesCursor } from '../../../settings/target-http.ts';
+import { type HttpItems, usesVariable } from '../../../settings/target-http.ts';
+import { CURSOR } from '../../../settings/template.ts';
 import type { Calls } from '../items/item-calls.ts';
 import type { Asked } from '../items/item-target.ts';
 import { markerOf } from '../items/marker.ts';
 import { viewOf } from '../render.ts';
-import { carries, type HttpItem, type RecordReader } from './http-record.ts';
+import { carries, type HttpItem, holds, type RecordReader } from './http-record.ts';
 import { requestFiller } from './http-request.ts';
 import { type Search, searchPages } from './http-search.ts';
 import { valueAt } from './json-pointer.ts';
@@ -26,7 +27,8 @@ const MOST_READ = 20;
 
 export function itemFinder({ find, where, url, host, idAt, read }: Found) {
   const fill = requestFiller(find, `${where}.find`);
-  const hasCursor = usesCursor(find);
+  const hasCursor = usesVariable(CURSOR, find);
+  const searches = usesVariable('marker', find);
 
   /** Only if the settings say so: an answer with an error may show no list, or null, as well. */
   function isEmpty(body: unknown): boolean {
@@ -34,27 +36,49 @@ export function itemFinder({ find, where, url, host, idAt, read }: Found) {
   }
 
   /** The ids of the items that may be the wanted one: those with the marker, or all if only a read shows it. */
-  function shownIn(body: unknown, marker: string): readonly string[] | undefined {
+  function shownIn(body: unknown, marker: string): { readonly ids: readonly string[] } | { readonly lack: string } {
     const list = valueAt(body, find.list) ?? (isEmpty(body) ? [] : undefined);
-    if (!Array.isArray(list)) return undefined;
+    if (!Array.isArray(list)) return { lack: `it has no list at "${find.list}" (${where}.find.list)` };
     const { marker: at } = find;
     const records = at === undefined ? list : list.filter((each) => carries(valueAt(each, at), marker));
+    const lack = at !== undefined && records.length === 0 ? whyMisplaced(list, at, marker) : undefined;
+    if (lack !== undefined) return { lack };
     const ids = records.map((record) => idAt(record, find.itemId)).filter((id) => id !== undefined);
-    return ids.length === records.length ? ids : undefined;
+    if (ids.length === records.length) return { ids };
+    return { lack: `its item with the marker has no id (${where}.find.itemId) of the form that items.id describes` };
+  }
+
+  /** Why the marker may be elsewhere in these records: then the item would not be found, and created twice. */
+  function whyMisplaced(records: readonly unknown[], at: string, marker: string): string | undefined {
+    const setting = `"${at}" (${where}.find.${find.marker === undefined ? 'readMarker' : 'marker'})`;
+    if (records.some((each) => holds(each, marker) && !holds(valueAt(each, at), marker)))
+      return `its items hold the marker, but not at ${setting}`;
+    const isUnshown = searches && records.length > 0 && records.every((each) => valueAt(each, at) === undefined);
+    return isUnshown ? `none of the items that it found has a value at ${setting}` : undefined;
   }
 
   /** What a search shows may be old, and only a part of the record. */
-  async function readAll(calls: Calls, ids: readonly string[], marker: string, tooMany: Search['part']) {
+  async function readAll(
+    calls: Calls,
+    ids: readonly string[],
+    marker: string,
+    tooMany: Search['part'],
+  ): Promise<Asked<readonly HttpItem[]>> {
     if (ids.length > MOST_READ) return tooMany;
+    const others: unknown[] = [];
+    const { readMarker: at } = find;
     for (const id of ids) {
       const asked = await read(calls, id);
       if (asked.status === 'missing') continue;
       if (asked.status !== 'ok') return asked;
       const { record } = asked.value;
-      const isIt = find.readMarker === undefined || carries(valueAt(record, find.readMarker), marker);
-      if (isIt) return { status: 'ok', value: [asked.value] } as const;
+      if (at === undefined || carries(valueAt(record, at), marker)) return { status: 'ok', value: [asked.value] };
+      others.push(record);
     }
-    return { status: 'ok', value: [] } as const;
+    const lack = at === undefined ? undefined : whyMisplaced(others, at, marker);
+    return lack === undefined
+      ? { status: 'ok', value: [] }
+      : { status: 'later', reason: 'UNREADABLE', detail: `the items of ${host} that find shows were read: ${lack}` };
   }
 
   return async (calls: Calls, delivery: Delivery): Promise<Asked<HttpItem | undefined>> => {
@@ -67,9 +91,15 @@ export function itemFinder({ find, where, url, host, idAt, read }: Found) {
       requestFor: (cursor) => fill({ ...view, cursor }),
       hasCursor,
       more: find.more,
-      shownIn: (body) => shownIn(body, marker),
+      shownIn: (body) => {
+        const shown = shownIn(body, marker);
+        return 'ids' in shown ? shown.ids : undefined;
+      },
       itemsOf: (shown) => readAll(calls, shown, marker, part),
-      lack: `it has no list at "${find.list}" (${where}.find.list), or its item with the marker has no id (find.itemId) of the form that items.id describes`,
+      lack: (body) => {
+        const shown = shownIn(body, marker);
+        return 'lack' in shown ? shown.lack : '';
+      },
       part,
     });
   };

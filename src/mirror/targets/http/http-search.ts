@@ -28,7 +28,7 @@ export interface Search<Shown = unknown, Item = unknown> {
   /** The wanted items among them. */
   readonly itemsOf: (shown: readonly Shown[]) => Promise<Asked<readonly Item[]>>;
   /** Why such a page is unreadable. */
-  readonly lack: string;
+  readonly lack: (body: unknown) => string;
   /** The outcome if a part of the items cannot be searched. */
   readonly part: TargetFailure;
 }

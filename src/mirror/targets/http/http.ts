@@ -2,20 +2,19 @@
  * Any system with an HTTP API, whose calls and answers the settings describe: it receives each change by one call (`send`), or
  * has items whose state follows the task (`items`).
  */
-import type { CallContext, DeliveryOutcome, Finding, Target } from '../../../contract/target.ts';
+import type { DeliveryOutcome, Target, TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpItems, HttpRequest } from '../../../settings/target-http.ts';
 import { PATIENCE_MS, type TargetRequest } from '../calls/caller.ts';
 import { withHeaders } from '../calls/with-headers.ts';
-import { reach } from '../check-address.ts';
-import { failed, fine } from '../findings.ts';
 import { type Calls, type ItemNeeds, mapAsked, moved, renewing, sendEvent, tokensOf } from '../items/item-calls.ts';
 import { httpNaming } from '../items/item-naming.ts';
 import type { VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
 import { type VendorItems, vendorTarget } from '../items/vendor-target.ts';
-import { SAMPLE, viewOf } from '../render.ts';
+import { viewOf } from '../render.ts';
 import { httpAnswers } from './http-answers.ts';
+import { checkSearch, checkWithoutSearch } from './http-check.ts';
 import { itemFinder } from './http-find.ts';
 import { type HttpItem, recordReader } from './http-record.ts';
 import { requestFiller } from './http-request.ts';
@@ -74,6 +73,8 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
   const creation = create && { ...create, fill: requestFiller(create, `${where}.create`) };
   const from = { where, url: settings.url, host: answers.name, idAt: records.idAt, read: readItem };
   const search = find && itemFinder({ find, ...from });
+  /** The states in which items have been read: proof that `state` tells them apart. */
+  const seen = new Set<boolean>();
 
   async function readItem(calls: Calls, itemId: string): Promise<Asked<HttpItem>> {
     const request = read({ item: itemId });
@@ -89,7 +90,9 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     const asked = await calls.ask(request.value, answer);
     if (asked.status !== 'ok') return asked;
     const { item, missing: detail = '' } = asked.value;
-    return item ? { status: 'ok', value: item } : { status: 'missing', detail };
+    if (item === undefined) return { status: 'missing', detail };
+    seen.add(item.isCompleted);
+    return { status: 'ok', value: item };
   }
 
   const itemsBy = (calls: Calls): VendorItems<HttpItem> => ({
@@ -100,8 +103,12 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       if (request.status !== 'ok') return request;
       const to = stateOf(isCompleting);
       const written = await calls.ask({ ...request.value, takesText: true }, moved(to));
-      if (written.status !== 'ok' || !items.confirm) return written;
-      return mapAsked(readItem(calls, itemId), ({ isCompleted }) => ({ to, shown: stateOf(isCompleted) }));
+      if (written.status !== 'ok' || (!items.confirm && seen.has(isCompleting))) return written;
+      const after = await readItem(calls, itemId);
+      if (items.confirm) return mapAsked(after, ({ isCompleted }) => ({ to, shown: stateOf(isCompleted) }));
+      return after.status === 'ok' && after.value.isCompleted !== isCompleting
+        ? unproven(after.value, to, where)
+        : written;
     },
     // Without a search, a repeated creation creates nothing.
     find: async (delivery) => (search === undefined ? { status: 'ok', value: undefined } : search(calls, delivery)),
@@ -119,6 +126,8 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     },
   });
 
+  const settleMs = find === undefined ? 0 : find.settleMs + PATIENCE_MS + timeoutMs;
+
   const target = vendorTarget({ name, columns, create: create !== undefined, whenGone }, needs, {
     ...answers,
     ...naming,
@@ -127,8 +136,10 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
     itemsBy,
     container: 'such address for new items',
     // The ledger counts from its record of the call, which may have been sent and applied as late as this.
-    settleMs: find === undefined ? 0 : find.settleMs + PATIENCE_MS + timeoutMs,
-    ...(search && { admin: { check: async (calls) => [searchFinding(await itemsBy(calls).find(SAMPLE), name)] } }),
+    settleMs,
+    ...(search && {
+      admin: { check: async (calls) => [await checkSearch(calls, { ...from, log: needs.log, settleMs, search })] },
+    }),
   });
   return search === undefined ? { ...target, check: (context) => checkWithoutSearch(needs, context) } : target;
 }
@@ -139,19 +150,10 @@ function tokenHeader({ oauthClient }: HttpSettings) {
     oauthClient === undefined ? {} : { authorization: `${oauthClient.scheme} ${token}` };
 }
 
-async function checkWithoutSearch(needs: ItemNeeds, context: CallContext): Promise<readonly Finding[]> {
-  const reached = await reach(needs.caller, context);
-  const token = await needs.tokens?.read();
-  if (token === undefined) return reached;
-  return [...reached, typeof token === 'string' ? fine('token', 'a token was issued') : failed('token', token, '')];
-}
-
-/** A search for an item of no task reads with the credentials of every call. */
-function searchFinding(asked: Asked<unknown>, name: string): Finding {
-  const what = 'find';
-  return asked.status === 'ok'
-    ? fine(what, 'the search for created items works')
-    : failed(what, asked, `check the url and targets.${name}.items.find.path`);
+/** Such an item would seem to have been changed by people, and its task would follow it. */
+function unproven({ itemId, status }: HttpItem, to: string, where: string): TargetFailure {
+  const detail = `${itemId} is ${status} after the call that makes it ${to}, and no item has been ${to} since Lockstep started: correct ${where}.state, which has to tell the value that the call leads to, or the call`;
+  return { status: 'later', reason: 'STATE_UNSEEN', detail };
 }
 
 function stateOf(isCompleted: boolean): string {

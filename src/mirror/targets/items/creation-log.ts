@@ -1,5 +1,5 @@
 /** What the ledger knows of creations, which cannot simply be repeated: durable, and shared by all processes. */
-import type { Delivery } from '../../../contract/target.ts';
+import type { Delivery, TaskState } from '../../../contract/target.ts';
 
 /** What is created for a task: an item, or a comment with a name of its own. */
 export interface Creating {
@@ -28,8 +28,15 @@ export interface LoggedCreation {
   readonly result?: string | null;
 }
 
-/** For targets with fields: what is known of them. */
+export interface CreatedItem extends Pick<Creating, 'account'> {
+  readonly task: Pick<TaskState, 'kind' | 'id'>;
+  readonly itemId: string;
+}
+
+/** What else is known of items. */
 export interface DetailLog extends CreationLog {
+  /** The newest item that was created at least this long ago. */
+  lastCreated(agoMs: number): Promise<CreatedItem | undefined>;
   /** The last delivery before this one that reached the target, or that its item was created with; undefined if there is none. */
   lastDelivered(delivery: Delivery): Promise<Pick<Delivery, 'id' | 'task'> | undefined>;
 }

@@ -3,6 +3,7 @@
  * if its text differs from the one that the last delivered state of the task yields, so what a person changed at the target
  * stays until the task changes.
  */
+import { capital } from '../../../base/texts.ts';
 import type { Delivery, TargetFailure } from '../../../contract/target.ts';
 import type { ItemSettings } from '../../../settings/target-items.ts';
 import { quietViewOf, type Render, renderer } from '../render.ts';
@@ -159,8 +160,4 @@ function dueOf({ account, task }: Delivery): Creating {
 
 function hasOwnFields({ fields }: Details): boolean {
   return Object.keys(fields).length > 0;
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -1,4 +1,6 @@
 /** Lists of a vendor that come in pages: each page is read by the cursor that the page before it names. */
+import { z } from 'zod';
+import type { UnreadItem } from '../../../contract/target.ts';
 import { mapAsked } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
 
@@ -187,4 +189,21 @@ export function newestFirst<Item>(
       return isOver ? { status: 'ok', value: { items } } : asked;
     },
   };
+}
+
+const MAX_SHOWN = 60;
+
+/**
+ * The item of a list as `schema` reads it, or why it cannot be read: the others are read without it. `idName`: the member that
+ * names it.
+ */
+export function orUnread<Item>(schema: z.ZodType<Item>, idName: string): z.ZodType<Item | UnreadItem> {
+  const named = z.object({ [idName]: z.union([z.string(), z.number()]) }).transform((item) => String(item[idName]));
+  return z.unknown().transform((given) => {
+    const read = schema.safeParse(given);
+    if (read.success) return read.data;
+    const [issue] = read.error.issues;
+    const id = named.safeParse(given).data ?? JSON.stringify(given).slice(0, MAX_SHOWN);
+    return { unreadId: id, why: `${issue?.path.join('.')}: ${issue?.message}` };
+  });
 }

@@ -1,7 +1,9 @@
 /** Title and text of a created item, from the task, as plain text. Pure. */
 import { compile } from 'html-to-text';
+import { shortened } from '../../../base/texts.ts';
 import type { TaskState } from '../../../contract/target.ts';
 
+/** In UTF-16 units, as Jira counts; the other vendors count at most as many. */
 const MAX_TITLE = 250;
 const MAX_TEXT = 20_000;
 const CLOSE = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
@@ -32,28 +34,28 @@ export function titleOf(task: TaskState): string {
 
 /** Plain text on one line, short enough for a title. */
 export function lineOf(text: string): string {
-  return cut(text.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE);
+  return shortened(text.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE);
 }
 
 /** Any number of lines; markup and comments are left out. */
 export function itemTextOf(task: TaskState): string {
-  return cut(plainText(task.description), MAX_TEXT);
+  return shortened(plainText(task.description), MAX_TEXT);
 }
 
 /** The text, with the marker by which the item is found at its end, if it has one; together at most `most` characters. */
 export function markedText(text: string, marker: string | undefined, most = MAX_TEXT): string {
   const end = marker === undefined ? '' : `\n\n${marker}`;
-  return `${cut(text, most - end.length)}${end}`.trimStart();
+  return `${shortened(text, most - end.length)}${end}`.trimStart();
 }
 
 /** Title and text of an item that becomes a task. */
 export function textsOf(title: string, text: string | null | undefined) {
-  return { title: lineOf(title), text: cut(text?.trim() ?? '', MAX_TEXT) };
+  return { title: lineOf(title), text: shortened(text?.trim() ?? '', MAX_TEXT) };
 }
 
 /** Short enough for every vendor. */
 export function cutText(text: string): string {
-  return cut(text, MAX_TEXT);
+  return shortened(text, MAX_TEXT);
 }
 
 export function endsWith(text: string | null | undefined, marker: string): boolean {
@@ -80,9 +82,4 @@ function withoutLooseBrackets(html: string): string {
 /** Decodes HTML character references in a text without tags. */
 export function decodeEntities(text: string): string {
   return toText(text.replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
-}
-
-/** Counts UTF-16 units, as Jira does; the other vendors count at most as many. Half a surrogate pair is not text. */
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { dateOf } from '../calls/call-answers.ts';
 import type { Calls } from '../items/item-calls.ts';
-import type { Page, Pages } from '../items/item-pages.ts';
+import { orUnread, type Page, type Pages } from '../items/item-pages.ts';
 import type { Asked } from '../items/item-target.ts';
 import { textsOf } from '../items/item-text.ts';
 import { markerAtEnd } from '../items/marker.ts';
-import { orUnread } from '../items/unread-item.ts';
 import { plainTextOf } from './jira-document.ts';
 
 const SEARCH = '/rest/api/3/search/jql';

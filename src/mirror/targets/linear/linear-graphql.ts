@@ -6,8 +6,8 @@ import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { Calls } from '../items/item-calls.ts';
 import { limited, type Reply, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
+import { orUnread } from '../items/item-pages.ts';
 import type { Asked, Missing } from '../items/item-target.ts';
-import { orUnread } from '../items/unread-item.ts';
 
 export interface Query<T> {
   readonly query: string;

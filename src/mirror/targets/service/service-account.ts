@@ -15,7 +15,9 @@ export interface ServiceAccount {
   readonly settleMs: number;
   /** Where a person fixes a refused key. */
   readonly keySource: string;
-  checkKey(): Promise<{ readonly status: 'accepted' | 'refused' | 'unclear' }>;
+  checkKey(): Promise<
+    { readonly status: 'accepted' | 'refused' } | { readonly status: 'unclear'; readonly why: string }
+  >;
   /** The wait before a read is retried. */
   takeRetry(): Promise<RetryTaken>;
 }
@@ -81,7 +83,10 @@ async function afterKeyRefused(
   const key = await account.checkKey();
   const answer = answerOf(failure);
   if (key.status === 'accepted') return { status: 'refused', reason: 'REJECTED', detail, ...answer };
-  if (key.status === 'unclear') return { status: 'later', reason: 'KEY_UNCLEAR', detail, ...answer };
+  if (key.status === 'unclear') {
+    const unclear = `${detail}; whether it refuses the key is unclear: ${key.why}`;
+    return { status: 'later', reason: 'KEY_UNCLEAR', detail: unclear, ...answer };
+  }
   const remedy = `correct the key (${account.keySource}), then enable the target`;
   return { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}; ${remedy}`, ...answer };
 }

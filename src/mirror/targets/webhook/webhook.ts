@@ -10,7 +10,7 @@ import { secretUnread } from '../calls/secret-unread.ts';
 import { partsOf } from '../calls/secret-url.ts';
 import { refused, signatureHeaders, signingKey, verifyStandardWebhook } from '../calls/signature.ts';
 import { withHeaders } from '../calls/with-headers.ts';
-import { reach } from '../check-address.ts';
+import { reach } from '../findings.ts';
 import { sendEvent, type TargetNeeds } from '../items/item-calls.ts';
 import { type Reply, untilTime, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import { type Content, contents } from './webhook-content.ts';
