@@ -51,11 +51,15 @@ export function parseAmount(cell: string, form: AmountForm): Amount {
  * (１２０) and the digits and signs of Arabic and Persian (١٬٢٣٤٫٥) as those of ASCII.
  */
 function plainText(cell: string): string {
-  const wide = (character: string) => String.fromCharCode(character.charCodeAt(0) - 0xfee0);
-  return withoutMarks(cell)
-    .trim()
-    .replace(/^'/, '')
-    .replace(/[\uff01-\uff5e]/g, wide)
+  const text = BEYOND_ASCII.test(cell) ? inAscii(withoutMarks(cell)) : cell;
+  return text.trim().replace(/^'/, '');
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
+function inAscii(text: string): string {
+  return text
+    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
     .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => `${digit.charCodeAt(0) & 0xf}`)
     .replace(/\u066b/g, '.')
     .replace(/\u066c/g, ',');

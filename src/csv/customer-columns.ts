@@ -59,15 +59,18 @@ export function isPartOfName(name: string): boolean {
 export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstCells): void {
   const indexOf = (whose: string, form: RegExp) =>
     firstCells.header.names.findIndex((name) => personIn(name, form) === whose);
-  const isGiven = (index: number) => GIVEN_NAME.test(plainWords(firstCells.header.names[index] ?? ''));
-  const firsts = (index: number) => firstCells.cells({ index });
-  const areWhole = (last: number, first: number) =>
-    firsts(last).some((cell, row) => firsts(first)[row] && cell.includes(firsts(first)[row] ?? ''));
+  /** The column called "Name" beside a "Vorname", unless it has the whole names. */
+  const familyOf = (whose: string, first: number) => {
+    if (!GIVEN_NAME.test(plainWords(firstCells.header.names[first] ?? ''))) return -1;
+    const index = indexOf(whose, NAME);
+    const given = firstCells.cells({ index: first });
+    return firstCells.cells({ index }).every((cell, row) => cell.includes(given[row] ?? '')) ? -1 : index;
+  };
   for (const whose of PERSONS) {
     const index = indexOf(whose, FIRST_NAME);
-    const family = indexOf(whose, LAST_NAME);
-    const last = family === -1 && isGiven(index) ? indexOf(whose, NAME) : family;
-    if (index === -1 || last === -1 || areWhole(last, index)) continue;
+    const named = indexOf(whose, LAST_NAME);
+    const last = named === -1 ? familyOf(whose, index) : named;
+    if (index === -1 || last === -1) continue;
     const isHalf = (column: MappedColumn | undefined) =>
       !column || column.index === index || column.index === last || column.confidence < CONFIDENCE.vague;
     if (!isHalf(found.get('customer_name')) || !isHalf(found.get('full_name'))) return;

@@ -183,6 +183,13 @@ test.each([
   expect(rows).toMatchObject([{ values: { customer_name: 'Ann Lee', email: 'a@x.de' } }]);
 });
 
+test('a first name that begins a last name is joined too', async () => {
+  const { rows } = await loaded('Order No,First Name,Last Name,Vorname,Name\n1,Jo,Johns,,\n2,Ann,Lee,,\n');
+  expect(rows.map(({ values }) => values.customer_name)).toEqual(['Jo Johns', 'Ann Lee']);
+  const german = await loaded('Nr,Vorname,Name\nA-1,Jo,Johns\nA-2,Ann,Lee\n');
+  expect(german.rows.map(({ values }) => values.customer_name)).toEqual(['Jo Johns', 'Ann Lee']);
+});
+
 test('the names of a recipient are not those of the customer, and a whole name goes first', async () => {
   const row = 'a@x.de,5,Cleo,Fay';
   expect(await fieldsOf('Email,Total,Shipping First Name,Shipping Last Name', row)).not.toHaveProperty('customer_name');

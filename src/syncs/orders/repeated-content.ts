@@ -3,7 +3,7 @@
  * or the form of its numbers, and people add rows. Orders without an order_id have a label of their file, so they would be created
  * again. What the rows say is the same; but two files may say the same of different orders, so a person decides.
  */
-import { formatCount } from '../../base/counts.ts';
+import { formatCount, plural } from '../../base/counts.ts';
 import { hashInto } from '../../base/text-hash.ts';
 import { FIELDS } from '../../csv/fields.ts';
 import type { CheckedRow } from '../../csv/validate.ts';
@@ -42,5 +42,6 @@ export class Sample {
 
 /** A sentence without a full stop. */
 export function repeatsWords({ run, rows, of }: Repeat): string {
-  return `${formatCount(rows)} of ${formatCount(of)} rows without an order_id have the same content as rows that run ${run} loaded from another file, and would be created again`;
+  const same = rows === 1 ? 'has the same content as a row' : 'have the same content as rows';
+  return `${formatCount(rows)} of ${plural(of, 'row')} without an order_id ${same} that run ${run} loaded from another file, and would be created again`;
 }
