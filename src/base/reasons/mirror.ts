@@ -183,7 +183,7 @@ export const MIRROR_REASONS = {
   },
   ITEM_UNREADABLE: {
     meaning: 'The other account does not show whether the linked task is completed.',
-    remedy: `Run the doctor for that account, ${REPLAY}`,
+    remedy: `Correct the task there, or set \`dialect.members.tasks.isCompleted\` of that account to the member that says so, ${REPLAY}`,
   },
   NOT_AN_ISSUE: {
     meaning: 'The linked item is a pull request.',

@@ -10,6 +10,7 @@ import { countClaims, dropClaims, takeClaim } from '../../../src/engine/ledger/c
 import { endRun, resumeHint, resumeRun } from '../../../src/engine/ledger/run-status.ts';
 import { movePhase, type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { probeSoon, suspensionOf } from '../../../src/engine/ledger/scopes/suspensions.ts';
+import { keepWitnesses } from '../../../src/engine/ledger/scopes/witnesses.ts';
 import { exclusively } from '../../../src/engine/worker/exclusive.ts';
 import { defineJob, type Job, type JobContext, type JobResult } from '../../../src/engine/worker/job.ts';
 import { openQueue, type Queue } from '../../../src/engine/worker/queue.ts';
@@ -103,6 +104,28 @@ describe('a run continues', () => {
     });
     expect(await carried([first, second])).toMatchObject({ status: 'done', phase: undefined });
     expect(seen).toEqual(['work', 'tidy']);
+  });
+
+  test('after its process was lost only if known records are still the same', async () => {
+    const run = await aRun(database);
+    const witnesses = ['1', '2'].map((id) => ({ id, keys: { email: `c${id}@example.com` } }));
+    await keepWitnesses(database.pool, run.scope, 'customers', witnesses);
+    await database.pool.query(`insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 1, 'lost', 1)`, [
+      run.id,
+    ]);
+    let host = 'example.org';
+    const open = async (scope: string) => ({
+      ...anAccount(async (_operation, { query }) => {
+        const content = { id: query?.id ?? null, email: `c${query?.id}@${host}` };
+        return { status: 'applied', httpStatus: 200, content };
+      }),
+      scope,
+    });
+    await running([work(finish)], { accounts: { open, reopen: open } });
+    expect(await ended(run)).toMatchObject({ status: 'paused', errorCode: 'IDENTITY_UNCLEAR' });
+    host = 'example.com';
+    await resumeRun(database.pool, run.id);
+    expect(await ended(run)).toMatchObject({ status: 'done' });
   });
 
   test('if it was opened again right after its end', async () => {

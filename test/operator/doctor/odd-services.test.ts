@@ -289,6 +289,17 @@ test('leaves out a probe that exceeds the budget of calls, and says so', async (
   expect(findingIn(report, 'latency')?.found).toContain('median of 9 calls');
 });
 
+test('says which task has a completion that cannot be read', async () => {
+  const tasks = [true, 'perhaps'].map((isCompleted, i) => ({ id: i + 1, taskName: `T${i}`, isCompleted }));
+  const server = await serverOf(
+    lists(3, ({ path }) => (path.includes('/tasks/') ? { body: { content: tasks } } : undefined)),
+  );
+  expect(findingIn(await examineAt(server.url), 'record-fields', 'completion of a task')).toMatchObject({
+    found: 'task 2 has "perhaps", which says neither completed nor open',
+    needs: expect.stringContaining('accounts.demo.dialect.members.tasks.isCompleted'),
+  });
+});
+
 test('says under which names it found the fields, and which member of an order may name its customer', async () => {
   const orders = [3, 1, 2].map((key, i) => ({ id: i + 11, orderRef: `A-${i}`, sold: key, lines: 900 + i, qty: 5 }));
   const server = await serverOf(

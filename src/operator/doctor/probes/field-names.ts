@@ -1,6 +1,8 @@
 /** Under which names the records have the fields of the contract, and which member of an order names its customer and its label. */
+import { shortJson } from '../../../base/texts.ts';
 import { fieldsElsewhere, rivalsOf } from '../../../client/call/contract-record.ts';
 import { type JsonObject, textOf } from '../../../client/call/json.ts';
+import { toTaskState } from '../../../mirror/tasks/task-state.ts';
 import { inWords } from '../answer-words.ts';
 import { certain, type Examination, type Finding, likely, type Probe, unknown } from '../probe.ts';
 
@@ -20,6 +22,7 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
     const places = [...elsewhere].map(([field, member]) => `${field} is in ${member}`);
     findings.push(certain(GAP, places.join(', '), DOES, { about: `names in ${kind}` }));
   }
+  findings.push(...unreadCompletion(exam, (await exam.list('tasks')).found?.records ?? []));
   const orders = (await exam.list('orders')).found?.records ?? [];
   if (orders.length === 0) return findings;
   const customers = new Set((await exam.list('customers')).found?.ids);
@@ -28,6 +31,19 @@ async function run(exam: Examination): Promise<readonly Finding[]> {
     ...missing(exam, orders, 'client_id', 'customer', (value) => customers.has(value)),
     ...missing(exam, orders, 'order_id', 'label'),
   ];
+}
+
+/** The finding if a task does not say whether it is completed in a way that a sync of tasks can read. */
+function unreadCompletion({ account }: Examination, tasks: readonly JsonObject[]): readonly Finding[] {
+  for (const task of tasks) {
+    const read = toTaskState(task, account.dialect);
+    if (read.status !== 'unreadable') continue;
+    const member = `accounts.${account.name}.dialect.members.tasks.isCompleted`;
+    const needs = `correct the task, or set ${member} to the member that says whether it is completed`;
+    const found = `task ${textOf(task.id)} has ${shortJson(read.value)}, which says neither completed nor open`;
+    return [certain(GAP, found, 'refuses to mirror tasks', { about: 'completion of a task', needs })];
+  }
+  return [];
 }
 
 /** The finding if no order has the field. `fits`: whether a value can be the field. */
