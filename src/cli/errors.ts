@@ -1,5 +1,4 @@
 /** Turns anything that was thrown into one message and an exit code. */
-
 import { CommanderError } from 'commander';
 import { LockstepError, messageOf } from '../base/errors.ts';
 import { capital } from '../base/texts.ts';

@@ -1,5 +1,4 @@
 /** Works on one run in this process until it ends, shows its progress and reports the result. */
-
 import { formatCount, plural } from '../base/counts.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { startDueAudits } from '../engine/account/audits.ts';

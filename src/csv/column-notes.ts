@@ -1,5 +1,4 @@
 /** What a person should know about the columns that were found, before the load is approved. */
-
 import { isPrice } from './amount-words.ts';
 import type { ColumnMapping } from './columns.ts';
 import { isByName } from './customer-columns.ts';

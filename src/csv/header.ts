@@ -1,5 +1,4 @@
 /** Finds the header of a file below its title: people and reports write lines above it. */
-
 import { isBlank } from './blank-rows.ts';
 import type { ColumnMapping } from './columns.ts';
 import { isColumnName, recognise } from './recognise.ts';

@@ -2,7 +2,6 @@
  * The problems that exist now, derived from the ledger: what `lockstep status` shows as "needs a person", and what alerts
  * report.
  */
-
 import { formatCount, plural } from '../base/counts.ts';
 import { meaningOf } from '../base/reasons/reasons.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';

@@ -1,5 +1,4 @@
 /** The rows of a run that need a person, grouped by reason, with what to do about each group. */
-
 import { formatCount } from '../base/counts.ts';
 import type { Facts } from '../base/reasons/reason.ts';
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';

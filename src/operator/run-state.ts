@@ -2,7 +2,6 @@
  * The state of a run as people see it. The ledger knows that a run is unfinished; whether a process works on it, and what it
  * waits for, follows from other facts.
  */
-
 import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { isAttended } from '../engine/ledger/attended-runs.ts';
 import type { Audit } from '../engine/ledger/audit-debts.ts';

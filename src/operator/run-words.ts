@@ -1,5 +1,4 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
-
 import { formatCount, plural } from '../base/counts.ts';
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
 import type { Run } from '../engine/ledger/runs.ts';

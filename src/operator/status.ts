@@ -1,5 +1,4 @@
 /** What an operator looks at first: what needs a person, what runs, what starts next, and how accounts and targets are. */
-
 import { isDeepStrictEqual } from 'node:util';
 import { firstOf } from '../base/counts.ts';
 import { meaningOf } from '../base/reasons/reasons.ts';

@@ -1,5 +1,4 @@
 /** The syncs of the settings: when they start next, and how they ended. */
-
 import { isUnfinished } from '../engine/ledger/runs.ts';
 import {
   isOverdue,

@@ -1,5 +1,4 @@
 /** `lockstep demo`: a contact sync, a load of orders and a mirror of tasks, over a sample workspace, with everything embedded. */
-
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,4 @@
 /** `lockstep runs …`: lists runs, and shows, cancels, resumes, retries or exports one. */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { accountOfRun } from '../../engine/account/account-of-run.ts';

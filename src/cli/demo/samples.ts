@@ -1,5 +1,4 @@
 /** The demo's load of orders, and its mirror of tasks: a silent baseline, then a task that the demo completes. */
-
 import os from 'node:os';
 import path from 'node:path';
 import { plural } from '../../base/counts.ts';

@@ -1,5 +1,4 @@
 /** The texts of the demo: what the workspace contains, the results, and what to try next. */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import { statementFor } from '../../base/reasons/reasons.ts';
 import type { ReportedRow } from '../../engine/ledger/views/row-pages.ts';

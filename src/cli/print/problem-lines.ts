@@ -1,5 +1,4 @@
 /** The rows of a run that need a person, as lines. */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Hints } from '../../base/reasons/reasons.ts';
 import type { Verdict } from '../../engine/ledger/rows.ts';

@@ -1,5 +1,4 @@
 /** The summary of a run: the results of its rows, the rows that need a person, and what to do next. */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Difference } from '../../base/reasons/reason.ts';
 import { shortLabel } from '../../base/texts.ts';

@@ -2,7 +2,6 @@
  * What this process has done and what waits, for Prometheus. Labels are names of the settings, operations, states and
  * verdicts only: their number is bounded, and none holds a secret or the content of a record.
  */
-
 import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { inTime } from '../../base/in-time.ts';

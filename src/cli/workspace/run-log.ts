@@ -1,5 +1,4 @@
 /** One line in the log for each run that this process ends or pauses. */
-
 import type { Logger } from 'pino';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { RunReport } from '../../operator/report.ts';

@@ -1,5 +1,4 @@
 /** What an operator can do with a run. */
-
 import type pg from 'pg';
 import { hasReviewToReopen } from '../../engine/ledger/matching/staged-orders.ts';
 import { isHalfRead, isOfOtherTenant, isUnconfirmed } from '../../engine/ledger/run-remedy.ts';

@@ -1,5 +1,4 @@
 /** How a load is approved in part, and the files of its results: parts of the page of its run. */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { RunReport } from '../../operator/report.ts';

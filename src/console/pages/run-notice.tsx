@@ -1,5 +1,4 @@
 /** Why a run failed or does not continue, and what it waits for. */
-
 import { isHalfRead } from '../../engine/ledger/run-remedy.ts';
 import { isUnfinished, type Run } from '../../engine/ledger/runs.ts';
 import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';

@@ -1,5 +1,4 @@
 /** One run: what it does now, its counts, the rows that need a person, and what to do about it. */
-
 import { z } from 'zod';
 import { formatCount, plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';

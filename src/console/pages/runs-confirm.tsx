@@ -1,5 +1,4 @@
 /** Asks before runs are cancelled or retried: one, or several that were selected in the list. */
-
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { readRun } from '../../engine/ledger/runs.ts';

@@ -1,5 +1,4 @@
 /** Runs: all of them, filtered, the newest first. */
-
 import type { Child } from 'hono/jsx';
 import type { z } from 'zod';
 import { plural } from '../../base/counts.ts';

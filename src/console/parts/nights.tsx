@@ -1,5 +1,4 @@
 /** The last days of each sync: a square for each day, with the worst outcome of its runs. */
-
 import { plural } from '../../base/counts.ts';
 import { wallTimeAt } from '../../base/time-zone.ts';
 import type { Night, NightOutcome } from '../../engine/ledger/views/nights.ts';

@@ -1,5 +1,4 @@
 /** The phases of a run in their order: which are over, which one is under way and what it waits for, and which follow. */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import { capital } from '../../base/texts.ts';
 import { awaitsApproval } from '../../engine/ledger/approval.ts';

@@ -1,5 +1,4 @@
 /** Rows that need a person, by reason and column, each group with what to do. */
-
 import { formatCount, plural } from '../../base/counts.ts';
 import {
   exampleNames,

@@ -1,5 +1,4 @@
 /** What lists and pages show of a run: its state, and its rows by verdict. */
-
 import { formatCount } from '../../base/counts.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { isUnfinished } from '../../engine/ledger/runs.ts';

@@ -1,5 +1,4 @@
 /** Whether the service still shows the records of the tenant that a run began with. */
-
 import { sentSoFar, wasTakenOver } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RunPaused } from './failure.ts';
