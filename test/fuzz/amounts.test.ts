@@ -32,12 +32,16 @@ fuzz('reads the digits and the sign of an amount, or refuses it', {
     '2024-01-05',
     '5 all',
     '\u0663',
+    '\u0661\u066c\u0662\u0663\u0664\u066b\u0665',
+    '\u2013 5',
+    '$25.00 USD',
+    'lei 12,50',
     '- 5 -',
     '0.50 kr.',
     '$100.-',
     '-$10,000,-',
   ],
-  inputs: broken(written, ['.', '-', '(', ')', 'e5', '$', '/', '00', '\u00a0', '\u0663']),
+  inputs: broken(written, ['.', '-', '(', ')', 'e5', '$', '/', '00', '\u00a0', '\u0663', '\u066b', '\u2013']),
   check(cell) {
     for (const accounting of [false, true]) {
       const [point, comma] = [read(cell, '.', accounting), read(cell, ',', accounting)];
@@ -51,10 +55,20 @@ fuzz('reads the digits and the sign of an amount, or refuses it', {
 /** As in `12.-` and `1,234/-`: no sign before it is a decimal sign. */
 const NO_CENTS = /(?<=\d)[.,/]-+(?=\D*$)/;
 
-function read(cell: string, decimal: DecimalSign, accounting: boolean): string | undefined {
-  const amount = parseAmount(cell, { decimal, accounting });
+/** With the digits and signs of Arabic and Persian as those of ASCII. */
+function inAscii(text: string): string {
+  const digit = (one: string) => String(one.charCodeAt(0) % 16);
+  return text
+    .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, digit)
+    .replace(/\u066b/g, '.')
+    .replace(/\u066c/g, ',');
+}
+
+function read(given: string, decimal: DecimalSign, accounting: boolean): string | undefined {
+  const amount = parseAmount(given, { decimal, accounting });
   const value = valueIn(amount);
   if (value === undefined) return undefined;
+  const cell = inAscii(given);
   // A decimal sign after which no digit comes belongs to the currency, as in "5 kr.".
   const number = cell.replace(/\D*$/, '');
   const at = number.lastIndexOf(decimal);
@@ -62,7 +76,7 @@ function read(cell: string, decimal: DecimalSign, accounting: boolean): string |
   const digits = (text: string) => text.replace(/\D/g, '');
   const whole = digits(hasFraction ? number.slice(0, at) : number).replace(/^0+/, '') || '0';
   const fraction = hasFraction ? digits(number.slice(at)).replace(/0+$/, '') : '';
-  const isNegative = /[-\u2212(]/.test(cell.replace(/US-/i, '').replace(NO_CENTS, ''));
+  const isNegative = /[-\u2212\u2013(]/.test(cell.replace(/US-/i, '').replace(NO_CENTS, ''));
   expect(value).toBe(`${isNegative ? '-' : ''}${whole}${fraction && `.${fraction}`}`);
   return value;
 }
