@@ -53,12 +53,13 @@ fuzz('reads the digits and the sign of an amount, or refuses it', {
 });
 
 /** As in `12.-` and `1,234/-`: no sign before it is a decimal sign. */
-const NO_CENTS = /(?<=\d)[.,/]-+(?=\D*$)/;
+const NO_CENTS = /(?<=\d)[.,/][-\u2013]+(?=\D*$)/;
 
-/** With the digits and signs of Arabic and Persian as those of ASCII. */
+/** With the digits and signs of Arabic and Persian as those of ASCII, and without marks that no one sees. */
 function inAscii(text: string): string {
   const digit = (one: string) => String(one.charCodeAt(0) % 16);
   return text
+    .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
     .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, digit)
     .replace(/\u066b/g, '.')
     .replace(/\u066c/g, ',');
