@@ -16,10 +16,11 @@ export const FILTER_OF = (u: string): string => `${u}.options->'where'`;
 
 /**
  * SQL: a later load has the order of input `i` of run `u`: of the same customer, or in a file of results, where a person may have
- * corrected the customer. A row that is not valid names none.
+ * corrected the customer. A row that is not valid names none. `offset 0`: each order is looked up in an index; Postgres would
+ * read all orders of all loads for a few.
  */
 export const IS_IN_LATER_LOAD = `exists (select from ledger.inputs o join ledger.runs later on later.id = o.run_id
       join ledger.loads l on l.run_id = later.id
     where o.label = i.label and o.cells is not null
       and (l.form->>'isCorrection' = 'true' or (o.client_id, o.email, o.phone, o.name) is not distinct from (i.client_id, i.email, i.phone, i.name))
-      and later.scope = u.scope and later.created_at > u.created_at and later.job = 'orders' and later.status = 'done' and not later.dry_run)`;
+      and later.scope = u.scope and later.created_at > u.created_at and later.job = 'orders' and later.status = 'done' and not later.dry_run offset 0)`;

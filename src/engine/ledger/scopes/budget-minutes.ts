@@ -78,7 +78,7 @@ export async function pausesAsked(db: Queryable, accounts: readonly string[]): P
     `select t.account, max(paused_until) as until
      from unnest($1::text[]) t (account) left join ledger.accounts a on a.name = t.account
        join ledger.budget_minutes m on m.scope = coalesce(a.scope, t.account)
-     where paused_until > clock_timestamp() group by t.account`,
+     where paused_until is not null and paused_until > clock_timestamp() group by t.account`,
     [accounts],
   );
   return new Map(found.rows.map(({ account, until }) => [account, until]));
