@@ -34,7 +34,7 @@ const PARTS = 60;
 
 /** The verdicts that verdicts_explained has all rows of. */
 const EXPLAINED: readonly Verdict[] = ['invalid', 'rejected', 'review', 'unknown'];
-const EXPLAINED_SQL = `('${EXPLAINED.join(`', '`)}')`;
+export const EXPLAINED_SQL = `('${EXPLAINED.join(`', '`)}')`;
 
 /** All rows with this verdict are in groups. */
 export function isGrouped(verdict: Verdict): boolean {

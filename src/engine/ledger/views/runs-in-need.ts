@@ -5,6 +5,7 @@ import { IS_IN_LATER_LOAD } from '../review-sql.ts';
 import type { Verdict } from '../rows.ts';
 import { type Run, runsWhere } from '../runs.ts';
 import { WAITS_FOR } from '../schedules.ts';
+import { EXPLAINED_SQL } from './run-figures.ts';
 import { LATEST_DAYS } from './run-list.ts';
 
 /** A sync that found at least this many rows before should not find none. */
@@ -62,9 +63,11 @@ export async function supersededLoads(
   });
   if (few.length === 0) return new Set();
   const found = await db.query<{ id: string }>(
+    // `offset 0`: the rows of each load are looked up. Postgres would join those of all runs.
     `select u.id from ledger.runs u where u.id = any($1) and not exists (
-       select from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
-       where v.run_id = u.id and v.verdict = any($2) and not ${IS_IN_LATER_LOAD})`,
+       select from ledger.verdicts v cross join lateral (
+         select * from ledger.inputs i where i.run_id = v.run_id and i.n = v.n offset 0) i
+       where v.run_id = u.id and v.verdict = any($2) and v.verdict in ${EXPLAINED_SQL} and not ${IS_IN_LATER_LOAD} offset 0)`,
     [few.map(({ id }) => id), verdicts],
   );
   return new Set(found.rows.map(({ id }) => id));
