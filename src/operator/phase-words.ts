@@ -44,9 +44,10 @@ export function phasesOf(
   times: readonly PhaseTimes[],
 ): readonly string[] {
   if (watchesFolder(run)) return ['watch-orders'];
-  const [first = [], ...next] = (PHASES_OF[run.type] ?? []).slice(0, run.dryRun ? 1 : undefined);
-  const had = [...times.map(({ phase }) => phase), run.phase ?? []].flat();
-  return [...new Set([first, had.filter((phase) => !next.includes(phase)), next].flat())];
+  const usual = (PHASES_OF[run.type] ?? []).slice(0, run.dryRun ? 1 : undefined);
+  const had = [...times.map(({ phase }) => phase), ...(run.phase === undefined ? [] : [run.phase])];
+  const others = had.filter((phase) => !usual.includes(phase));
+  return [...new Set([...usual.slice(0, 1), ...others, ...usual.slice(1)])];
 }
 
 /** Shorter waits are left out of lists: they would be `0.0 s`. */

@@ -78,7 +78,10 @@ async function refuseUsed(target: Queryable, schemas: readonly string[], where: 
 async function copyAll(source: pg.PoolClient, target: pg.PoolClient, copying: Copying): Promise<CopiedTable[]> {
   const { schemas, isDryRun, onProgress } = copying;
   const tables = await tablesOf(target, schemas);
-  if (!isDryRun) await target.query(`truncate ${tables.map(({ table }) => table).join(', ')}`); // migrations have put rows there
+  if (!isDryRun) {
+    await target.query(`truncate ${tables.map(({ table }) => table).join(', ')}`); // migrations have put rows there
+    await switchTriggers(target, tables, 'disable'); // the rows that they would add are copied, too
+  }
   const copied: CopiedTable[] = [];
   for (const one of tables) {
     const { table } = one;
@@ -88,8 +91,16 @@ async function copyAll(source: pg.PoolClient, target: pg.PoolClient, copying: Co
       : await copyTable(source, target, one, (done) => onProgress(table, done));
     copied.push({ table, rows });
   }
-  if (!isDryRun) await copySequences(source, target, schemas);
+  if (!isDryRun) {
+    await switchTriggers(target, tables, 'enable');
+    await copySequences(source, target, schemas);
+  }
   return copied;
+}
+
+/** Without those of foreign keys. */
+async function switchTriggers(db: Queryable, tables: readonly Table[], how: 'disable' | 'enable'): Promise<void> {
+  for (const { table } of tables) await db.query(`alter table ${table} ${how} trigger user`);
 }
 
 interface Table {

@@ -6,6 +6,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { allMigrations } from '../../src/cli/workspace/all-migrations.ts';
+import { markFailing } from '../../src/engine/ledger/runs.ts';
+import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { initSettings } from '../../src/settings/load.ts';
 import { COPYING, copyTables } from '../../src/storage/copy.ts';
 import { migrateIn } from '../../src/storage/migrate.ts';
@@ -35,6 +37,9 @@ await embedded(async (db) => {
     record_id: `${n}`,
   }));
   await putRows(db, run, rows);
+  // Rows that triggers add to others, which the copy has already.
+  await markFailing(db.pool, run.id, true);
+  await suspendAccount(db.pool, run.scope, 'The key is refused.');
 });
 
 function embedded<T>(work: (db: Database) => Promise<T>, applicationName?: string) {
@@ -87,6 +92,8 @@ test('every row and the next id of every table is the same in the copy, and comm
   expect(copied.json.tables).toContainEqual({ table: 'service.contacts', rows: 1500 });
   expect(copied.json.tables).toContainEqual({ table: 'ledger.inputs', rows: HOSTILE.length });
   expect(await contentOf(pool)).toEqual(await embedded((db) => contentOf(db.pool)));
+  const { rows: disabled } = await pool.query(`select tgname from pg_trigger where tgenabled = 'D'`);
+  expect(disabled).toEqual([]);
 
   const runs = await command(['runs', '--json'], { cwd, env });
   expect(runs.json.runs).toHaveLength(1);

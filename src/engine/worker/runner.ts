@@ -149,17 +149,16 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   };
 }
 
+interface PerformHow extends Pick<JobContext<unknown>, 'worker' | 'need' | 'mostClaims' | 'signal'> {
+  readonly checkTakenOver: TakeoverCheck;
+}
+
 /** The only code that catches what a job throws and turns it into a value. */
 async function perform(
   { accounts, targets, pool, log }: RunnerNeeds,
   job: Job,
   run: Run,
-  {
-    checkTakenOver,
-    ...how
-  }: Pick<JobContext<unknown>, 'worker' | 'need' | 'mostClaims' | 'signal'> & {
-    readonly checkTakenOver: TakeoverCheck;
-  },
+  { checkTakenOver, ...how }: PerformHow,
 ): Promise<Performed> {
   try {
     const account = await accountOfRun(accounts, run);
