@@ -1,5 +1,5 @@
 /** All processes of a database keep the rate budgets in one store. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { useOneStore } from '../../../src/client/budget/one-store.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { anError } from '../../support/matchers.ts';
@@ -15,6 +15,8 @@ const use = async (redisPrefix?: string) => {
   onTestFinished(() => used.close());
   return used;
 };
+/** The database ends a session only after its client has gone. */
+const useOnceFree = (redisPrefix?: string) => vi.waitFor(() => use(redisPrefix), { timeout: 10_000 });
 const refused = (where: string) => anError('BUDGET_STORES', where, 2);
 
 test('any number of processes use one store', async () => {
@@ -32,10 +34,10 @@ test.each([
 ])(
   'a process with another store than those that run is refused until they have ended (%s, %s)',
   async (first, second, where) => {
-    const used = await use(first);
+    const used = await useOnceFree(first);
     await expect(use(second)).rejects.toMatchObject(refused(where));
     await used.close();
-    await use(second);
+    await useOnceFree(second);
   },
 );
 
