@@ -7,7 +7,7 @@ const LONG = [
   'e2e/orders-kill',
   'console/load',
   'jobs/review',
-  'jobs/odd-services',
+  'jobs/odd-answers',
   'e2e/audits',
   'e2e/plans',
   'e2e/identity',
