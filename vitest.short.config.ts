@@ -6,7 +6,7 @@ const LEFT_OUT = [
   'console/{load,load-api,records,review,twice}',
   'e2e/{approval,audits,deployment,failures,folder-approval,folder-changes,identity,own-runs,package,plans,same-file,start-log}',
   'engine/worker/{queue,redis}',
-  'jobs/{contact-mapping,dialect-combinations,first-orders,framework-services,odd-answers,odd-lists,odd-services,odd-writes,review}',
+  'jobs/{contact-mapping,dialect-combinations,first-orders,framework-services,odd-answers,odd-lists,odd-services,odd-writes,review,review-creations,review-files}',
   'jobs/load-orders-{contacts,customers,saved-again,together,waits}',
   'jobs/{scan-tasks-dialects,schedules,statement-growth,unlike-services}',
   'mirror/inbound/{read-back,recurring-items}',
