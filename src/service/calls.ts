@@ -10,7 +10,7 @@ import { handlersFor } from './handlers.ts';
 import { importSupport } from './import-body.ts';
 import { pagingOf } from './paging.ts';
 import { type Parsed, parse, parseObject } from './request.ts';
-import type { Refused, Result } from './result.ts';
+import type { Result } from './result.ts';
 import { type Records, records } from './store/records.ts';
 import type { Behaviour } from './testbed/behaviour.ts';
 import type { Answer, Dialect } from './testbed/dialect.ts';
@@ -44,7 +44,8 @@ export function callServer(pool: pg.Pool, behaviour: Behaviour, dialect: Dialect
     const bodySchema = name === 'customers.import' ? importForm?.schema : operation.body;
 
     const checked = check(operation, bodySchema, arrived, dialect);
-    if (checked.status === 'bad') return dialect.refusal(badRequest(checked.message));
+    if (checked.status === 'bad')
+      return dialect.refusal({ status: 'refused', httpStatus: 400, message: checked.message });
     const { sent, onlyBody, ...values } = checked.value;
 
     // as: the values were just checked against the schemas of this very operation, which is what its handler takes.
@@ -89,7 +90,3 @@ interface CheckedCall {
 }
 
 const NOTHING_SENT = { status: 'ok', value: {} } as const;
-
-function badRequest(message: string): Refused {
-  return { status: 'refused', httpStatus: 400, message };
-}
