@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { z } from 'zod';
+import { perKey } from '../base/per-key.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations.ts';
 import { handlersFor } from './handlers.ts';
@@ -31,12 +32,7 @@ export function callServer(pool: pg.Pool, behaviour: Behaviour, dialect: Dialect
   const importForm = support.status === 'form' ? support.form : undefined;
   const handlers = handlersFor({ paging: pagingOf(behaviour), importForm, importTwice: behaviour.importTwice });
   const view = { order: behaviour.order, lagMs: behaviour.readLagMs };
-  const tenants = new Map<number, Records>(); // bounded: tenants with a valid key
-  function recordsOf(tenantId: number): Records {
-    const known = tenants.get(tenantId) ?? records(pool, tenantId, view);
-    tenants.set(tenantId, known);
-    return known;
-  }
+  const recordsOf = perKey((tenantId: number) => records(pool, tenantId, view)); // bounded: tenants with a valid key
 
   return async (name, tenantId, arrived) => {
     if (name === 'customers.import' && support.status === 'refused') return dialect.refusal(support);
