@@ -37,7 +37,16 @@ export interface CallerFigures {
 }
 
 const caller: Caller = JSON.parse(process.argv[2] ?? '{}');
-const { store, close } = await openStore();
+const { store: uncounted, close } = await openStore();
+let storeCalls = 0;
+/** Counts its calls. */
+const store = new Proxy(uncounted, {
+  get(opened, name) {
+    const member = Reflect.get(opened, name);
+    if (typeof member === 'function') storeCalls++;
+    return typeof member === 'function' ? member.bind(opened) : member;
+  },
+});
 const keys = Array.from({ length: caller.keys }, (_, nth) => {
   const budget = createBudget({ key: `${caller.key}-${nth}`, limits: caller.limits, store });
   const client = createClient({
@@ -73,7 +82,7 @@ process.once('message', async () => {
   await close();
   const figures: CallerFigures = {
     calls,
-    storeCalls: stats.reduce((sum, one) => sum + one.storeCalls, 0),
+    storeCalls,
     used: stats.reduce((sum, one) => sum + one.used, 0),
     waitP50Ms: quantile(waitsMs, 0.5),
   };

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { rateLimiter } from '../src/service/rate-limit.ts';
-import { recordTraffic } from '../src/service/traffic.ts';
+import { recordTraffic } from '../test/support/traffic.ts';
 
 export interface Limit {
   readonly ratePerSecond: number;

@@ -4,7 +4,9 @@
  */
 import type { Budget } from '../src/client/budget/budget.ts';
 import { createClient } from '../src/client/call/client.ts';
-import { autoDialect } from '../src/client/call/dialect.ts';
+import { autoDialect, idOf } from '../src/client/call/dialect.ts';
+import type { Json } from '../src/client/call/json.ts';
+import { kindOf } from '../src/contract/kinds.ts';
 import type { Account } from '../src/engine/account/account.ts';
 import { readWholeList } from '../src/engine/account/whole-list.ts';
 import { scanTaskList } from '../src/mirror/tasks/scan-list.ts';
@@ -47,8 +49,12 @@ process.disconnect?.();
 
 async function readWhole(operation: 'orders.getall' | 'customers.getall'): Promise<number> {
   const signal = new AbortController().signal;
-  const read = await readWholeList(account, operation, { lane: 'batch', signal, onRecords: async () => {} });
-  return read.records ?? read.scan?.seen ?? 0;
+  let highest = 0; // the ids count the records from 1
+  const onRecords = async (records: readonly Json[]) => {
+    for (const record of records) highest = Math.max(highest, Number(idOf(record, kindOf(operation), autoDialect)));
+  };
+  const { records, scan } = await readWholeList(account, operation, { lane: 'batch', signal, onRecords });
+  return records ?? (scan?.proof === 'unproven' ? 0 : highest);
 }
 
 async function readTasks(): Promise<number> {

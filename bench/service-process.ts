@@ -3,10 +3,10 @@
  * seeds a fresh tenant for each trial, and reports what arrived.
  */
 
-import { type Service, startService } from '../src/service/server.ts';
 import type { BehaviourOptions } from '../src/service/testbed/behaviour.ts';
 import { seedWorkspace } from '../src/service/testbed/seed.ts';
 import { openDatabase } from '../src/storage/open.ts';
+import { type CountedService, startCountedService } from '../test/support/traffic.ts';
 
 export type Ask =
   | { readonly start: BehaviourOptions }
@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 const database = await openDatabase({ url: 'embedded', dataDir: process.argv[2] ?? '', maxConnections: 20 });
-let service: Service | undefined;
+let service: CountedService | undefined;
 
 process.on('message', (ask: Ask) => {
   void answer(ask).then((told) => process.send?.(told));
@@ -36,7 +36,7 @@ process.send?.({});
 async function answer(ask: Ask): Promise<Answer> {
   if ('start' in ask) {
     await service?.close();
-    service = await startService({ pool: database.pool, behaviour: ask.start });
+    service = await startCountedService({ pool: database.pool, behaviour: ask.start });
     return { url: service.url };
   }
   if ('seed' in ask) {

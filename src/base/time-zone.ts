@@ -1,9 +1,8 @@
 /** Wall-clock times of a time zone. A wall-clock time is written as the milliseconds that it would be in UTC. */
+import { perKey } from './per-key.ts';
 
 /** More than a day and its change: a zone changes its offset at most once within this time. */
 const AROUND_MS = 24 * 60 * 60 * 1000;
-
-const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** What a clock in `zone` (an IANA name) shows at a moment. */
 export function wallTimeAt(zone: string, atMs: number): number {
@@ -39,12 +38,8 @@ export function changeBetween(zone: string, beginMs: number, endMs: number): num
   return first;
 }
 
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known) return known;
+const formatOf = perKey((zone: string) => {
   const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric' } as const;
   const options = { ...numeric, minute: 'numeric', second: 'numeric', hourCycle: 'h23', timeZone: zone } as const;
-  const format = new Intl.DateTimeFormat('en-US', options);
-  formats.set(zone, format);
-  return format;
-}
+  return new Intl.DateTimeFormat('en-US', options);
+});

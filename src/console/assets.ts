@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
+import { perKey } from '../base/per-key.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -25,17 +26,11 @@ const FILES = {
 
 export type AssetName = keyof typeof FILES;
 
-const read = new Map<AssetName, { readonly content: Buffer; readonly version: string }>();
-
-function assetOf(name: AssetName) {
-  const known = read.get(name);
-  if (known) return known;
+const assetOf = perKey((name: AssetName) => {
   const content = Buffer.concat(FILES[name].files.map((file) => readFileSync(file)));
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 10);
-  const asset = { content, version };
-  read.set(name, asset);
-  return asset;
-}
+  return { content, version };
+});
 
 export function assetPath(name: AssetName): string {
   return `/assets/${name}?${assetOf(name).version}`;

@@ -134,7 +134,7 @@ class RowScanner {
 
   /** The first quote that is closed in a later row or never, so that rows below it can still be read. */
   #badIn({ rows, faults, taken }: ParsedBlock): Pick<QuoteFault, 'row' | 'index'> | undefined {
-    const isOpen = (row: number) => spansLines(rows[row] ?? [], this.#dialect);
+    const isOpen = (row: number) => rows[row]?.some((cell) => cell.includes(this.#dialect.newline)) === true;
     const fault = faults.find(({ row }) => isOpen(row));
     if (breaksIn(this.#text, this.#dialect.newline, taken) <= rows.length) return fault;
     const width = this.#width ?? rows.find((cells) => !isBlank(cells))?.length ?? 0;
@@ -266,10 +266,6 @@ function charsIn(cells: readonly string[]): number {
   let chars = 0;
   for (const cell of cells) chars += cell.length;
   return chars;
-}
-
-function spansLines(cells: readonly string[], { newline }: Dialect): boolean {
-  return cells.some((cell) => cell.includes(newline));
 }
 
 function breaksInCells(cells: readonly string[], newline: string): number {

@@ -1,6 +1,7 @@
 /** The doctor's report in words, for the command line and the console. */
 import { Document } from 'yaml';
 import { plural } from '../base/counts.ts';
+import { grouped } from '../base/grouped.ts';
 import { gaps } from '../contract/gaps.ts';
 import { inWords } from './doctor/answer-words.ts';
 import { attention, type Report } from './doctor/examine.ts';
@@ -41,10 +42,8 @@ export function askedLines({ findings, baseUrl, calls, durationMs }: Report): re
 
 /** What a person has to do or decide, each once: what it is about, and what to do. */
 export function attentionOf(report: Report): readonly { readonly about: string; readonly needs: string }[] {
-  const abouts = new Map<string, Set<string>>();
-  for (const { gap, about = gap, needs = '' } of attention(report))
-    abouts.set(needs, new Set([...(abouts.get(needs) ?? []), about]));
-  return [...abouts].map(([needs, about]) => ({ about: inWords([...about]), needs }));
+  const abouts = grouped(attention(report).map(({ gap, about = gap, needs = '' }) => [needs, about]));
+  return [...abouts].map(([needs, about]) => ({ about: inWords([...new Set(about)]), needs }));
 }
 
 /** The findings that were made, equal ones about several kinds of records as one; topics first, then as in the contract. */

@@ -1,5 +1,6 @@
 /** The rows of a run that need a person, grouped by reason, with what to do about each group. */
 import { formatCount } from '../base/counts.ts';
+import { grouped } from '../base/grouped.ts';
 import type { Facts } from '../base/reasons/reason.ts';
 import { type Hints, meaningOf, remedyFor, statementFor } from '../base/reasons/reasons.ts';
 import { shortLabel } from '../base/texts.ts';
@@ -40,11 +41,7 @@ export async function problemSections(
   const there = of.filter((verdict) => report.counts[verdict] > 0);
   if (there.length === 0) return [];
   const groups = await groupRows(db, report.run, there);
-  const sections = new Map<string, ProblemGroup[]>();
-  for (const group of groups) {
-    const words = wordsOf(group, report);
-    sections.set(words, [...(sections.get(words) ?? []), worded(group, hints)]);
-  }
+  const sections = grouped(groups.map((group) => [wordsOf(group, report), worded(group, hints)]));
   return [...sections].map(([words, groups]) => ({
     words,
     groups,

@@ -1,6 +1,7 @@
 /** What waits for a person, as people see and name it: ids, and what can be decided. */
 import { formatCount, plural } from '../base/counts.ts';
 import { type LockstepError, wrongUse } from '../base/errors.ts';
+import { grouped } from '../base/grouped.ts';
 import { type Hints, statementFor } from '../base/reasons/reasons.ts';
 import type { Choice } from '../engine/ledger/decisions.ts';
 import { MOST_COUNTED, type ReviewItem, type ReviewPage, type Subject } from '../engine/ledger/views/review-items.ts';
@@ -56,12 +57,7 @@ export function oneNamed<T extends Named>(among: readonly T[], id: string): T | 
 /** Looks up which of many items may have an id. */
 export function finderOf<T extends Subject>(all: readonly T[]): (id: string) => readonly T[] {
   const keyOf = ({ kind, subject }: Pick<Subject, 'kind' | 'subject'>) => `${kind} ${subject}`;
-  const found = new Map<string, T[]>();
-  for (const one of all) {
-    const others = found.get(keyOf(one));
-    if (others) others.push(one);
-    else found.set(keyOf(one), [one]);
-  }
+  const found = grouped(all.map((one) => [keyOf(one), one]));
   return (id) => found.get(keyOf(subjectOf(id))) ?? [];
 }
 

@@ -5,13 +5,12 @@ import path from 'node:path';
 import { codeOf, LockstepError, messageOf } from '../base/errors.ts';
 import { readPresets } from '../csv/presets.ts';
 import { signingKey } from '../mirror/targets/calls/signature.ts';
-import { isSecretRef, type SecretRef } from '../settings/fields.ts';
+import { type SecretRef, secretsIn } from '../settings/fields.ts';
 import { readSettingsText, settingsIn } from '../settings/load.ts';
 import { allOf } from '../settings/message-parts.ts';
 import { readSecret } from '../settings/secrets.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type SharedAccounts, sharedAccounts } from '../settings/shared-accounts.ts';
-import { MAPS_WITH_SECRETS } from '../settings/target-keys.ts';
 
 type Env = Parameters<typeof readSecret>[1];
 
@@ -123,18 +122,4 @@ function sharedWarnings({ same, sameKey }: SharedAccounts): readonly string[] {
         `accounts ${allOf(names)} have the same key at different addresses: if that is one service, give them one address`,
     ),
   ];
-}
-
-function secretsIn({ accounts, redis, targets, alerts, console: { users, tokens } }: Settings): readonly SecretRef[] {
-  const ofAccounts = Object.values(accounts).flatMap(({ apiKey, authorization }) => [apiKey, authorization?.token]);
-  const outside = [...Object.values(targets), ...Object.values(alerts)];
-  const ofOutside = outside.flatMap((one) => {
-    const maps = MAPS_WITH_SECRETS.flatMap((key) => Object.values(Reflect.get(one, key) ?? {}));
-    return [...Object.values(one), ...maps].filter(isSecretRef);
-  });
-  const ofConsole = [
-    ...Object.values(users).map(({ password }) => password),
-    ...Object.values(tokens).map(({ token }) => token),
-  ];
-  return [...ofAccounts, redis.sentinelPassword, ...ofOutside, ...ofConsole].filter((ref) => ref !== undefined);
 }

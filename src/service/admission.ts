@@ -1,4 +1,4 @@
-/** Runs before every operation: checks the key, counts its traffic, and applies its rate limit if there is one. */
+/** Runs before every operation: checks the key, and applies its rate limit if there is one. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type pg from 'pg';
 import type { OperationName } from '../contract/operations.ts';
@@ -6,7 +6,6 @@ import { authenticator, type Caller } from './authentication.ts';
 import { rateLimiter } from './rate-limit.ts';
 import type { Refused } from './result.ts';
 import type { Behaviour } from './testbed/behaviour.ts';
-import type { TrafficRecorder } from './traffic.ts';
 
 export interface Admitted {
   readonly status: 'admitted';
@@ -15,6 +14,16 @@ export interface Admitted {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What became of a request. `atMs`: on the monotonic clock of this process. */
+export type Arrival =
+  | { readonly status: 'unauthorized' }
+  | {
+      readonly status: 'admitted' | 'limited';
+      readonly tenantId: number;
+      readonly operation: OperationName;
+      readonly atMs: number;
+    };
+
 /** `address`: the caller's. */
 export type Admit = (
   operation: OperationName,
@@ -22,20 +31,20 @@ export type Admit = (
   address: string,
 ) => Promise<Admitted | Refused>;
 
-export function admission(pool: pg.Pool, behaviour: Behaviour, traffic: TrafficRecorder): Admit {
+export function admission(pool: pg.Pool, behaviour: Behaviour, onArrival?: (arrival: Arrival) => void): Admit {
   const authenticate = authenticator(pool, behaviour.requiredAuthorization);
   const limit = rateLimiter(behaviour.rateLimit, behaviour.rateLimitHeaders);
   return async (operation, headers, address) => {
-    const arrivedAtMs = performance.now();
+    const atMs = performance.now();
     const caller = await authenticate(headers, address);
     if (caller.status === 'refused') {
-      traffic.wasUnauthorized();
+      onArrival?.({ status: 'unauthorized' });
       return caller;
     }
-    traffic.arrived(caller.tenantId, operation, arrivedAtMs);
-    const admitted = limit(caller.keyId, arrivedAtMs);
+    const { tenantId, keyId } = caller;
+    const admitted = limit(keyId, atMs);
+    onArrival?.({ status: admitted.allowed ? 'admitted' : 'limited', tenantId, operation, atMs });
     if (admitted.allowed) return { status: 'admitted', caller, headers: admitted.headers };
-    traffic.wasLimited(caller.tenantId);
     return {
       status: 'refused',
       httpStatus: 429,

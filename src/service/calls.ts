@@ -4,13 +4,14 @@
  */
 import type pg from 'pg';
 import { z } from 'zod';
+import { perKey } from '../base/per-key.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations.ts';
 import { handlersFor } from './handlers.ts';
 import { importSupport } from './import-body.ts';
 import { pagingOf } from './paging.ts';
 import { type Parsed, parse, parseObject } from './request.ts';
-import type { Refused, Result } from './result.ts';
+import type { Result } from './result.ts';
 import { type Records, records } from './store/records.ts';
 import type { Behaviour } from './testbed/behaviour.ts';
 import type { Answer, Dialect } from './testbed/dialect.ts';
@@ -31,12 +32,7 @@ export function callServer(pool: pg.Pool, behaviour: Behaviour, dialect: Dialect
   const importForm = support.status === 'form' ? support.form : undefined;
   const handlers = handlersFor({ paging: pagingOf(behaviour), importForm, importTwice: behaviour.importTwice });
   const view = { order: behaviour.order, lagMs: behaviour.readLagMs };
-  const tenants = new Map<number, Records>(); // bounded: tenants with a valid key
-  function recordsOf(tenantId: number): Records {
-    const known = tenants.get(tenantId) ?? records(pool, tenantId, view);
-    tenants.set(tenantId, known);
-    return known;
-  }
+  const recordsOf = perKey((tenantId: number) => records(pool, tenantId, view)); // bounded: tenants with a valid key
 
   return async (name, tenantId, arrived) => {
     if (name === 'customers.import' && support.status === 'refused') return dialect.refusal(support);
@@ -44,7 +40,8 @@ export function callServer(pool: pg.Pool, behaviour: Behaviour, dialect: Dialect
     const bodySchema = name === 'customers.import' ? importForm?.schema : operation.body;
 
     const checked = check(operation, bodySchema, arrived, dialect);
-    if (checked.status === 'bad') return dialect.refusal(badRequest(checked.message));
+    if (checked.status === 'bad')
+      return dialect.refusal({ status: 'refused', httpStatus: 400, message: checked.message });
     const { sent, onlyBody, ...values } = checked.value;
 
     // as: the values were just checked against the schemas of this very operation, which is what its handler takes.
@@ -89,7 +86,3 @@ interface CheckedCall {
 }
 
 const NOTHING_SENT = { status: 'ok', value: {} } as const;
-
-function badRequest(message: string): Refused {
-  return { status: 'refused', httpStatus: 400, message };
-}

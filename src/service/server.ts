@@ -12,7 +12,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { codeOf, messageOf, wrongUse } from '../base/errors.ts';
 import { serverUrl } from '../base/server-url.ts';
-import { admission } from './admission.ts';
+import { type Arrival, admission } from './admission.ts';
 import { acceptJsonOnly, MAX_BODY_BYTES, tooLarge } from './bodies.ts';
 import { callServer } from './calls.ts';
 import { addDocumentation } from './documentation.ts';
@@ -24,7 +24,6 @@ import { migrateService } from './store/migrations.ts';
 import { type Behaviour, type BehaviourOptions, behaviourSchema } from './testbed/behaviour.ts';
 import { type Dialect, dialectOf } from './testbed/dialect.ts';
 import { testBed } from './testbed/faults.ts';
-import { recordTraffic, type Traffic } from './traffic.ts';
 
 export interface ServiceOptions {
   /** The caller closes it. */
@@ -39,12 +38,13 @@ export interface ServiceOptions {
   readonly limits?: Partial<ConnectionLimits>;
   /** Default: no log. */
   readonly log?: Logger;
+  /** Called for each request of an operation. */
+  readonly onArrival?: (arrival: Arrival) => void;
 }
 
 export interface Service {
   /** Without a path, such as `http://127.0.0.1:4100`. */
   readonly url: string;
-  readonly traffic: Traffic;
   /** How many faults the test bed has caused, by kind. */
   readonly faults: () => ReadonlyMap<string, number>;
   /** Runs the test bed's pending late commits now. */
@@ -64,7 +64,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { pool, host = '127.0.0.1', port = 0, log } = options;
   const behaviour = behaviourSchema.parse(options.behaviour ?? {});
   await migrateService(pool);
-  const traffic = recordTraffic();
   const bed = testBed(behaviour);
   const silent = new Set<Socket>();
   const dialect = dialectOf(behaviour);
@@ -88,7 +87,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   acceptJsonOnly(app);
   answerErrors(app, behaviour, dialect);
   await addDocumentation(app);
-  const admit = admission(pool, behaviour, traffic);
+  const admit = admission(pool, behaviour, options.onArrival);
   addRoutes(app, { behaviour, dialect, admit, serve: callServer(pool, behaviour, dialect), testBed: bed, silent });
   await listen(app, host, port);
 
@@ -105,7 +104,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   return {
     url: serverUrl(app.server.address(), host),
-    traffic,
     faults: bed.counts,
     commitLate: bed.commitLate,
     close: () => (closed ??= close()),

@@ -25,6 +25,12 @@ export function isSecretRef(value: unknown): value is SecretRef {
   return isSecretSource(value) && 'where' in value;
 }
 
+/** The secrets that a part of the settings names. */
+export function secretsIn(value: unknown): readonly SecretRef[] {
+  if (isSecretRef(value)) return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
+}
+
 export const nonEmpty = z.string().min(1);
 /** The word before a secret in a header. */
 export const scheme = z.string().regex(/^[A-Za-z][\w-]*$/, 'expected one word, such as Bearer');

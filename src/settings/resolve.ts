@@ -10,7 +10,6 @@ import type { ChannelSettings } from './schema-alert.ts';
 import { OPERATOR } from './schema-console.ts';
 import type { TargetSettings } from './schema-target.ts';
 import type { AccountSettings, Settings, SyncSettings } from './settings.ts';
-import { MAPS_WITH_SECRETS } from './target-keys.ts';
 
 /** The overrides from the environment. `{ url: undefined }` means embedded or none. */
 export interface Overrides {
@@ -45,24 +44,18 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
     return { name, ...given, options: { ...given.options, folder: resolve(dirname(file), given.options.folder) } };
   };
 
-  const located = (path: string, value: unknown) => (isSecretSource(value) ? secretAt(path, value) : value);
-  const outside = (where: string, name: string, written: Readonly<Record<string, unknown>>) => {
-    const { timeout: timeoutMs, ...given } = written;
-    const fields = Object.entries(given).map(([key, value]) => [key, located(`${where}.${key}`, value)]);
-    return { ...Object.fromEntries(fields), name, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const located = (where: string, value: unknown): unknown => {
+    if (isSecretSource(value)) return secretAt(where, value);
+    const isMap = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+    return isMap ? locatedIn(where, value) : value;
   };
-  const target = (name: string, written: SettingsFile['targets'][string]) => {
-    const where = `targets.${name}`;
-    const maps = MAPS_WITH_SECRETS.flatMap((key): [string, object][] => {
-      const map: unknown = Reflect.get(written, key);
-      if (typeof map !== 'object' || map === null) return [];
-      return [[key, mapEntries({ ...map }, (inner, value) => located(`${where}.${key}.${inner}`, value))]];
-    });
-    // Safe: TargetOf says the same for every type, but the compiler cannot see it because the names of the keys are lost.
-    return { ...outside(where, name, written), ...Object.fromEntries(maps) } as TargetSettings;
+  const locatedIn = (where: string, map: object) =>
+    Object.fromEntries(Object.entries(map).map(([key, value]) => [key, located(`${where}.${key}`, value)]));
+  // Safe: TargetOf says the same for every type, but the compiler cannot see it because the names of the keys are lost.
+  const outside = <Outside>(section: 'targets' | 'alerts', name: string, written: object) => {
+    const { timeout: timeoutMs, ...given } = locatedIn(`${section}.${name}`, written);
+    return { ...given, name, ...(timeoutMs !== undefined && { timeoutMs }) } as Outside;
   };
-  const channel = (name: string, given: SettingsFile['alerts'][string]) =>
-    outside(`alerts.${name}`, name, given) as ChannelSettings;
 
   const { password } = parsed.console;
   const users = {
@@ -82,8 +75,8 @@ export function resolveSettings(parsed: SettingsFile, file: string, overrides: O
         parsed.redis.sentinelPassword && secretAt('redis.sentinelPassword', parsed.redis.sentinelPassword),
     },
     syncs: mapEntries(parsed.syncs, sync),
-    targets: mapEntries(parsed.targets, target),
-    alerts: mapEntries(parsed.alerts, channel),
+    targets: mapEntries(parsed.targets, (name, given) => outside<TargetSettings>('targets', name, given)),
+    alerts: mapEntries(parsed.alerts, (name, given) => outside<ChannelSettings>('alerts', name, given)),
     worker: parsed.worker,
     retention: parsed.retention,
     console: {

@@ -1,6 +1,7 @@
 /** When a sync runs automatically, and checks of cron expressions and time zones before a scheduler gets them. */
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
+import { perKey } from '../base/per-key.ts';
 import { didYouMean, quote } from './message-parts.ts';
 
 export type Schedule = (
@@ -14,22 +15,18 @@ export type Schedule = (
 };
 
 let loaded: typeof CronParser | undefined;
-/** Reading an expression takes longer than finding its next time, and many syncs have the same one. */
-const expressions = new Map<string, CronParser.CronExpression>();
 
 /**
  * Read as times of UTC, and shared: reset it before asking for its next times. Throws if it is no cron expression, or if it names
- * no time, such as 30 February. The parser is loaded when it is used: most commands need no start.
+ * no time, such as 30 February. The parser is loaded when it is used: most commands need no start. Reading an expression takes
+ * longer than finding its next time, and many syncs have the same one.
  */
-export function parseCron(text: string): CronParser.CronExpression {
+export const parseCron = perKey((text: string): CronParser.CronExpression => {
   loaded ??= createRequire(import.meta.url)('cron-parser') as typeof CronParser; // safe: the types of the same file
-  const known = expressions.get(text);
-  if (known) return known;
   const expression = loaded.CronExpressionParser.parse(text, { tz: 'UTC' });
   if (expression.fields.month.values.length < MONTHS) expression.next(); // every month together have all days
-  expressions.set(text, expression);
   return expression;
-}
+});
 
 const MONTHS = 12;
 const ALIASES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@hourly', '@minutely'];

@@ -1,4 +1,5 @@
 /** Finds accounts that are the same tenant of the same service: two names with the same address and key. */
+import { grouped } from '../base/grouped.ts';
 import { readSecret } from './secrets.ts';
 import type { AccountSettings, BudgetSettings, Settings } from './settings.ts';
 
@@ -20,14 +21,14 @@ type Env = Parameters<typeof readSecret>[1];
 
 /** Compares the accounts whose keys this process can read. */
 export async function sharedAccounts({ accounts }: Settings, env: Env): Promise<SharedAccounts> {
-  const keys = new Map<AccountSettings, string>();
+  const keyed: [key: string, account: AccountSettings][] = [];
   for (const account of Object.values(accounts)) {
     const key = account.url === undefined ? undefined : await keyOf(account, env);
-    if (key !== undefined) keys.set(account, key);
+    if (key !== undefined) keyed.push([key, account]);
   }
-  const byKey = groupBy([...keys.keys()], (account) => keys.get(account) ?? '');
-  const groups = [...byKey.values()].filter((group) => group.length > 1);
-  const origins = (group: readonly AccountSettings[]) => groupBy(group, ({ url = '' }) => originOf(url));
+  const groups = [...grouped(keyed).values()].filter((group) => group.length > 1);
+  const origins = (group: readonly AccountSettings[]) =>
+    grouped(group.map((account) => [originOf(account.url ?? ''), account]));
   const names = (group: readonly AccountSettings[]) => group.map(({ name }) => name);
   return {
     same: groups.flatMap((group) => [...origins(group).values()].filter((one) => one.length > 1).map(names)),
@@ -58,12 +59,6 @@ function stricter(one: BudgetSettings, other: BudgetSettings): BudgetSettings {
     concurrency: Math.min(one.concurrency, other.concurrency),
     settleMs: Math.max(one.settleMs, other.settleMs),
   };
-}
-
-function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
-  return groups;
 }
 
 async function keyOf({ apiKey }: AccountSettings, env: Env): Promise<string | undefined> {

@@ -57,8 +57,7 @@ type Located<Value, Key> = Value extends SecretSource
     : Value;
 
 /** Keys of a target that hold a map with secrets in it. */
-export const MAPS_WITH_SECRETS = ['headers', 'app', 'oauthClient'] as const;
-type WithSecrets = (typeof MAPS_WITH_SECRETS)[number];
+type WithSecrets = 'headers' | 'app' | 'oauthClient';
 
 /** The headers of every call to a target: text, or a secret that follows its scheme. */
 export type Headers = Readonly<Record<string, string | (SecretRef & { readonly scheme?: string })>>;

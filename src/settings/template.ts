@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import type * as Liquids from 'liquidjs';
 import { z } from 'zod';
 import { messageOf } from '../base/errors.ts';
+import { perKey } from '../base/per-key.ts';
 import { wireJson } from '../client/call/json.ts';
 import type { TaskState } from '../contract/target.ts';
 import { didYouMean, quote } from './message-parts.ts';
@@ -116,13 +117,7 @@ const ESCAPES: Readonly<Record<Place, (value: unknown) => string>> = {
   text: plain,
 };
 
-const engines = new Map<Place, Liquids.Liquid>();
-
-function engineOf(place: Place): Liquids.Liquid {
-  const engine = engines.get(place) ?? engineFor(ESCAPES[place]);
-  engines.set(place, engine);
-  return engine;
-}
+const engineOf = perKey((place: Place) => engineFor(ESCAPES[place]));
 
 /** Throws if the text is not a template, or if rendering it fails or needs too much. */
 export function compileTemplate<View extends object = TemplateView>(text: string, place: Place): Template<View> {

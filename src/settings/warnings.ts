@@ -9,11 +9,10 @@ type Path = Finding['path'];
 
 export function findWarnings(parsed: SettingsFile): readonly Finding[] {
   return [
+    ...ofLiterals([], parsed),
     ...Object.entries(parsed.accounts).flatMap(([name, account]) => ofAccount(['accounts', name], account)),
     ...Object.entries(parsed.targets).flatMap(([name, target]) => ofTarget(parsed, name, target)),
     ...Object.entries(parsed.alerts).flatMap(([name, channel]) => ofChannel(['alerts', name], channel)),
-    ...ofLiteral(['redis', 'sentinelPassword'], parsed.redis.sentinelPassword),
-    ...ofConsole(parsed.console),
     ...(['console', 'health'] as const).flatMap((section) => ofListening(parsed, section)),
     ...ofSameAddress(parsed),
     ...ofClearText(['service', 'url'], parsed.service.url, 'API keys'),
@@ -22,12 +21,10 @@ export function findWarnings(parsed: SettingsFile): readonly Finding[] {
   ];
 }
 
-function ofAccount(path: Path, { apiKey, authorization, url, budget }: SettingsFile['accounts'][string]): Finding[] {
+function ofAccount(path: Path, { url, budget }: SettingsFile['accounts'][string]): Finding[] {
   const { burst, requests, settleMs, timeoutMs } = budget;
   const isLargeBurst = burst > requests;
   return [
-    ...ofLiteral([...path, 'apiKey'], apiKey),
-    ...ofLiteral([...path, 'authorization', 'token'], authorization?.token),
     ...ofClearText([...path, 'url'], url, 'the API key'),
     ...warnIf(
       isLargeBurst,
@@ -49,7 +46,6 @@ function ofTarget(parsed: SettingsFile, name: string, target: SettingsFile['targ
   const remedy = `add options: { poll: [${name}] } to the sync that has it among its targets`;
   return [
     ...warnIf(isUnread, [...path, 'createTasks'], `no sync polls this target, so its items become no tasks: ${remedy}`),
-    ...ofLiterals(path, target),
     // A webhook's secret only signs and is not sent. Other targets with an address send their tokens.
     ...('url' in target && typeof target.url === 'string'
       ? ofClearText([...path, 'url'], target.url, 'the token')
@@ -82,20 +78,7 @@ function ofChannel(path: Path, channel: SettingsFile['alerts'][string]): Finding
     channel.password !== undefined &&
     channel.security === 'none' &&
     !isLoopback(channel.host);
-  return [
-    ...ofLiterals(path, channel),
-    ...warnIf(isClear, [...path, 'security'], 'none sends the password in the clear; use starttls or tls'),
-  ];
-}
-
-function ofConsole({ password, users, tokens }: SettingsFile['console']): Finding[] {
-  return [
-    ...ofLiteral(['console', 'password'], password),
-    ...Object.entries(users).flatMap(([name, user]) =>
-      ofLiteral(['console', 'users', name, 'password'], user.password),
-    ),
-    ...Object.entries(tokens).flatMap(([name, { token }]) => ofLiteral(['console', 'tokens', name, 'token'], token)),
-  ];
+  return warnIf(isClear, [...path, 'security'], 'none sends the password in the clear; use starttls or tls');
 }
 
 function ofSameAddress({ console: web, health }: SettingsFile): Finding[] {
@@ -115,20 +98,12 @@ function ofListening(parsed: SettingsFile, section: 'console' | 'health'): Findi
   return [{ path: [section, 'listen'], message: `other machines can reach ${quote(host)} ${danger}` }];
 }
 
-/** Secrets that are written in the file, in these members and in maps below them. */
-function ofLiterals(path: Path, members: object): Finding[] {
-  return Object.entries(members).flatMap(([key, value]) =>
-    isSecretSource(value)
-      ? ofLiteral([...path, key], value)
-      : typeof value === 'object' && value !== null
-        ? ofLiterals([...path, key], value)
-        : [],
-  );
-}
-
-function ofLiteral(path: Path, source: { readonly from: string } | undefined): Finding[] {
+/** Secrets that are written in the file. */
+function ofLiterals(path: Path, value: unknown): Finding[] {
   const message = 'the secret is in the settings file; use { env: NAME } or { file: PATH } to keep it out';
-  return warnIf(source?.from === 'literal', path, message);
+  if (isSecretSource(value)) return warnIf(value.from === 'literal', path, message);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => ofLiterals([...path, key], inner));
 }
 
 function ofClearText(path: Path, url: string | undefined, what: string): Finding[] {

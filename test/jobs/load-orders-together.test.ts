@@ -21,7 +21,7 @@ async function openLoads(needs: Parameters<typeof openOrdersHarness>[0]): Promis
   return harness;
 }
 
-const callsOf = async (workspace: Workspace) => (await workspace.accounts.open('test')).client.stats().calls;
+const callsOf = async (workspace: Workspace) => (await workspace.accounts.open('test')).budgetStats().used;
 
 function processesSuite(redisUrl?: string): void {
   test('a load that three processes may work on creates each order once', async () => {

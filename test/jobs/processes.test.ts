@@ -63,5 +63,5 @@ describeWithRedis('on Redis', ({ url }) => processesSuite(url));
 
 async function callsOf(workspace: Workspace): Promise<number> {
   const account = await workspace.accounts.open('test');
-  return account.client.stats().calls;
+  return account.budgetStats().used;
 }

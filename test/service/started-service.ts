@@ -4,11 +4,11 @@ import { Agent, request } from 'undici';
 import type { Operation } from '../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../src/contract/operations.ts';
 import type { ConnectionLimits } from '../../src/service/limits.ts';
-import { type Service, startService } from '../../src/service/server.ts';
 import { createKey, ensureTenant } from '../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { freshDatabase } from '../support/database.ts';
 import { jsonIn } from '../support/json-in.ts';
+import { type CountedService, startCountedService } from '../support/traffic.ts';
 
 export interface Sent {
   readonly params?: Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ export interface Received {
 export interface StartedService {
   readonly pool: pg.Pool;
   readonly url: string;
-  readonly service: Service;
+  readonly service: CountedService;
   readonly tenantId: number;
   readonly key: string;
   call(name: OperationName, sent?: Sent): Promise<Received>;
@@ -70,7 +70,7 @@ export async function serviceOver(
   behaviour: BehaviourOptions = {},
   limits: Partial<ConnectionLimits> = {},
 ): Promise<StartedService> {
-  const service = await startService({ pool, behaviour, limits });
+  const service = await startCountedService({ pool, behaviour, limits });
   const { id: tenantId } = await ensureTenant(pool, 'first');
   const { key } = await createKey(pool, tenantId, { key: 'key-of-the-first-tenant' });
   const dispatcher = new Agent();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { rateLimiter } from '../../src/service/rate-limit.ts';
-import { recordTraffic } from '../../src/service/traffic.ts';
+import { recordTraffic } from '../support/traffic.ts';
 import { startedService } from './started-service.ts';
 
 const at = await startedService();

@@ -62,13 +62,9 @@ export function freeBudget(
     retry,
     stats: () => ({
       used: takes.length,
-      granted: takes.length,
-      expired: 0,
       limited: limits429.length,
-      cuts: 0,
       ratePerSecond: undefined,
       blockedForMs: 0,
-      storeCalls: 0,
       retries: { granted: 0, empty: 0 },
       waits: { interactive: nobodyWaited, batch: nobodyWaited },
     }),

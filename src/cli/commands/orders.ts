@@ -110,7 +110,7 @@ function defineLoad(orders: Command, perform: Perform): void {
     .option(
       '--delimiter <character>',
       'delimiter of the cells, instead of the detected one; write tab for a tab',
-      toDelimiter,
+      (text: string) => (text === 'tab' || text === '\\t' ? '\t' : toCharacter(text)),
     )
     .option('--quote <character>', 'quote around cells, instead of the detected one', toCharacter)
     .choice('--decimal <sign>', 'decimal sign of the amounts', ['.', ','])
@@ -153,10 +153,6 @@ async function load(session: Session, file: string | undefined, options: LoadOpt
   };
   const hasHeader = header ? undefined : false;
   return loadFile(session, source, { ...options, account, results, plan, choices: { ...choices, hasHeader } });
-}
-
-function toDelimiter(text: string): string {
-  return text === 'tab' || text === '\\t' ? '\t' : toCharacter(text);
 }
 
 function toCharacter(text: string): string {

@@ -1,6 +1,7 @@
 /** `lockstep review …`: lists what waits for a person, and takes decisions about it. */
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
+import { grouped } from '../../base/grouped.ts';
 import {
   CHOICES,
   type Decision,
@@ -83,7 +84,7 @@ async function list(session: Session, { limit, decided, ...filter }: Options): P
   if (account !== undefined && total === 0) accountNamed(await session.settings(), account);
   const { out, hint } = session;
   const named = [...idsOf(items, accounts)];
-  for (const [reason, group] of byReason(named))
+  for (const [reason, group] of grouped(named.map((one) => [one[1].reason, one])))
     out.say(...groupLines(reason, page.groups[reason] ?? group.length, group, hint));
   out.say(total === 0 ? 'No row of a run that has ended waits for a decision.' : summary(page));
   out.result({
@@ -98,12 +99,6 @@ function summary(page: ReviewPage): string {
   if (items.length === total && !isMore) return waitWords(page);
   const more = isMore ? '--limit N lists more' : `--limit ${total} lists all`;
   return `${waitWords(page)} These are the first ${formatCount(items.length)}: ${more}.`;
-}
-
-function byReason(named: readonly (readonly [string, ReviewItem])[]): ReadonlyMap<string, [string, ReviewItem][]> {
-  const groups = new Map<string, [string, ReviewItem][]>();
-  for (const [id, item] of named) groups.set(item.reason, [...(groups.get(item.reason) ?? []), [id, item]]);
-  return groups;
 }
 
 function listDecided({ out }: Session, all: readonly Decision[], limit: number): void {

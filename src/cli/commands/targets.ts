@@ -1,7 +1,7 @@
 /** `lockstep targets …`: checks targets, and sets up the webhooks that report their changes. */
 import type pg from 'pg';
 import { wrongUse } from '../../base/errors.ts';
-import type { CallContext, Finding, HookAdmin, OutsideHook, Target } from '../../contract/target.ts';
+import type { CallContext, Finding, HookAdmin, Target } from '../../contract/target.ts';
 import { checkTargets, testTarget } from '../../operator/target-check.ts';
 import { arrangeHook, hookAddress, listHooks } from '../../operator/target-hooks.ts';
 import { baseUrl, isLoopback } from '../../settings/fields.ts';
@@ -150,12 +150,8 @@ async function list(session: Session, name: string, hooks: HookAdmin, context: C
   out.table(['ADDRESS', 'STATE'], rows, { none });
   const wrong = found.filter(({ problem }) => problem !== undefined);
   for (const { url } of wrong) out.say(`To set it up again: \`lockstep targets hook ${name} --url ${url}\``);
-  out.result({ target: name, hooks: found.map(shown) });
+  out.result({ target: name, hooks: found.map(({ id, url, problem }) => ({ id, url, problem: problem ?? null })) });
   return wrong.length === 0 ? DONE : DONE_WITH_PROBLEMS;
-}
-
-function shown({ id, url, problem }: OutsideHook) {
-  return { id, url, problem: problem ?? null };
 }
 
 function addressOf(text: string, allowPrivate: boolean): string {

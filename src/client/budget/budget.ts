@@ -184,19 +184,12 @@ export interface WaitStats {
 export interface BudgetStats {
   /** Tokens used. */
   readonly used: number;
-  /** Tokens the store granted, used or not. */
-  readonly granted: number;
-  /** Tokens that were granted and expired unused. */
-  readonly expired: number;
   /** 429 answers reported. */
   readonly limited: number;
-  /** 429 answers that made the rate lower. */
-  readonly cuts: number;
   /** The key's rate as the store last said; undefined before its first answer. */
   readonly ratePerSecond: number | undefined;
   /** How long no call may be made, as far as this process knows. */
   readonly blockedForMs: number;
-  readonly storeCalls: number;
   readonly retries: { readonly granted: number; readonly empty: number };
   /** How long callers with a token waited. */
   readonly waits: Readonly<Record<Lane, WaitStats>>;

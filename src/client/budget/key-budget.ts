@@ -125,7 +125,6 @@ class KeyBudget implements Budget {
     const { interactive, batch } = this.#waits;
     return {
       ...this.#counts,
-      ...this.#leases.counts,
       ratePerSecond: this.#leases.ratePerSecond,
       blockedForMs: this.#leases.blockedForMs(nowMs),
       retries: { ...this.#retries },

@@ -46,7 +46,6 @@ export class Leases {
   readonly #asking = new Set<Lane | 'refresh'>();
   readonly #turnAtMs: Record<Lane, number> = { interactive: 0, batch: 0 };
   readonly #bounds = new Bounds();
-  readonly #counts = { granted: 0, expired: 0, storeCalls: 0, cuts: 0 };
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #blockedUntilMs = 0;
   #ratePerSecond: number | undefined;
@@ -54,10 +53,6 @@ export class Leases {
 
   constructor(options: LeasesOptions) {
     this.#options = options;
-  }
-
-  get counts(): Readonly<Record<'granted' | 'expired' | 'storeCalls' | 'cuts', number>> {
-    return this.#counts;
   }
 
   /** From the store's last answer; undefined before the first. */
@@ -112,11 +107,11 @@ export class Leases {
 
   /** Removes tokens past their grace. */
   expire(nowMs: number): void {
-    this.#counts.expired += this.#tokens.expire(nowMs);
+    this.#tokens.expire(nowMs);
   }
 
   drop(): void {
-    this.#counts.expired += this.#tokens.drop().length;
+    this.#tokens.drop();
   }
 
   /** When to look at the next token: at its time, or earlier to ask the store again. */
@@ -148,9 +143,7 @@ export class Leases {
     const { key, store, safe, now } = this.#options;
     this.#blockUntil(now() + forMs);
     const congestion = { forMs, admittedAtMs: this.#clock.toStore(admittedAtMs), pace: safe.pace };
-    const { isCut, ratePerSecond } = await this.#call(store.limited(key, congestion));
-    if (isCut) this.#counts.cuts++;
-    this.#ratePerSecond = ratePerSecond;
+    this.#ratePerSecond = (await this.#call(store.limited(key, congestion))).ratePerSecond;
   }
 
   /** Bounds go with the next request; only a new stop is reported at once. Throws BUDGET_STORE_AWAY. */
@@ -219,16 +212,12 @@ export class Leases {
   #keep({ lane, want, cost, slots }: LeaseRequest, grant: Grant): void {
     const { safe, now } = this.#options;
     this.#ratePerSecond = grant.ratePerSecond;
-    this.#counts.granted += grant.granted;
     const asked = want + (slots ? Math.max(0, Math.min(slots.extra, grant.slots - slots.holding)) : 0);
     const lateMs = safe.pace.mode === 'discover' ? grant.intervalMs * DISCOVERED_GRACE : 0;
     const decidedAtMs = this.#clock.toOwn(grant.storeNowMs);
     if (grant.blockedForMs > 0) this.#blockUntil(decidedAtMs + grant.blockedForMs);
     const isBlocked = now() < this.#blockedUntilMs; // the answer may be from before the block
-    if (isBlocked || !this.#clock.isSettled(safe.graceMs)) {
-      this.#counts.expired += grant.granted;
-      return;
-    }
+    if (isBlocked || !this.#clock.isSettled(safe.graceMs)) return;
     if (asked > 0) this.#turnAtMs[lane] = grant.granted < asked ? decidedAtMs + grant.retryInMs : 0;
     for (let index = 0; index < grant.granted; index++) {
       const inMs = grant.usableInMs + index * grant.intervalMs;
@@ -250,7 +239,6 @@ export class Leases {
 
   #call<T>(answer: Promise<T>): Promise<T> {
     const { key, store, storeTimeoutMs } = this.#options;
-    this.#counts.storeCalls++;
     return orStoreAway(answer, key, store, storeTimeoutMs);
   }
 }

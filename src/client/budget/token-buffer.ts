@@ -42,12 +42,10 @@ export class TokenBuffer {
     if (this.#tokens.length === 0) this.drop();
   }
 
-  /** Removes expired tokens and returns their number. */
-  expire(nowMs: number): number {
-    if (nowMs <= this.#firstExpiryMs) return 0;
-    const held = this.drop();
-    for (const token of held) if (token.expiresAtMs >= nowMs) this.add(token);
-    return held.length - this.#tokens.length;
+  /** Removes expired tokens. */
+  expire(nowMs: number): void {
+    if (nowMs <= this.#firstExpiryMs) return;
+    for (const token of this.drop()) if (token.expiresAtMs >= nowMs) this.add(token);
   }
 
   drop(): readonly Token[] {

@@ -88,8 +88,6 @@ export interface Client {
   stream(operation: OperationName, options: StreamOptions): Promise<StreamOutcome>;
   /** One request, under one prefix, and everything that came back; see inspect.ts. */
   inspect(operation: OperationName, options: CallOptions & InspectOptions): Promise<Inspected>;
-  /** `calls` counts requests that left; `limited` those answered with 429, or 503 and Retry-After. */
-  stats(): { readonly calls: number; readonly limited: number };
   learntPrefixes(): LearntPrefixes;
   close(): Promise<void>;
 }
@@ -121,7 +119,6 @@ export function createClient(config: ClientConfig): Client {
   const { dialect } = config;
   const endpoint = endpointOf(config);
   const prefixes = createPrefixes(config.prefix, config.knownPrefixes);
-  const counts = { calls: 0, limited: 0 };
   const pool = openPool(endpoint.origin, { timeoutMs: config.timeoutMs, connections: config.concurrency });
   let closing: Promise<void> | undefined;
   /** The service has redirected a call to its own path with a slash at the end; all paths get one from then on. */
@@ -163,7 +160,6 @@ export function createClient(config: ClientConfig): Client {
       const { timeoutMs = config.timeoutMs, maxBodyBytes = config.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES } = options;
       const taking = take(call);
       const exchanged = await exchange(pool, call.request, { ...options, timeoutMs, maxBodyBytes, sink: taking.sink });
-      if (exchanged.dispatched) counts.calls++;
       await tellHint(waited, exchanged.head);
       const isPoured = exchanged.head !== undefined && taking.sink?.accepts(exchanged.head) === true;
       const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
@@ -172,7 +168,6 @@ export function createClient(config: ClientConfig): Client {
         exchanged.head,
       );
       prefixes.saw(operation, wire.prefix, outcome);
-      if (outcome.status === 'limited') counts.limited++;
       await tellOutcome(waited, outcome, exchanged.head);
       const durationMs = performance.now() - startedAt;
       config.onCall?.({ operation, outcome, waitedMs: startedAt - askedAt, durationMs });
@@ -201,7 +196,6 @@ export function createClient(config: ClientConfig): Client {
       const outcome = await callOnce({ operation, options, take: () => inspecting }, wire);
       return { ...inspecting.found, outcome };
     },
-    stats: () => ({ ...counts }),
     learntPrefixes: () => prefixes.learnt(),
     close: () => (closing ??= pool.close()),
   };

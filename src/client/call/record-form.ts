@@ -1,4 +1,5 @@
 /** What the names of a record's members say about it. Pure. */
+import { perKey } from '../../base/per-key.ts';
 import type { Kind } from '../../contract/kinds.ts';
 import { MEMBER_NAMES } from '../../contract/member-names.ts';
 import type { JsonObject } from './json.ts';
@@ -81,21 +82,16 @@ export function fieldsIn(names: readonly string[], kind: Described): ReadonlyMap
 
 type FieldName = Pick<Member, 'rank'> & { readonly field: string };
 
-/** By kind: the fields by their plain names. */
-const FIELDS = new Map<Described, ReadonlyMap<string, FieldName>>();
-
-export function fieldsOf(kind: Described): ReadonlyMap<string, FieldName> {
-  const known = FIELDS.get(kind);
-  if (known !== undefined) return known;
+/** The fields of a kind by their plain names. */
+export const fieldsOf = perKey((kind: Described): ReadonlyMap<string, FieldName> => {
   const names: Readonly<Record<string, readonly string[]>> = MEMBER_NAMES[kind];
   const fields = new Map<string, FieldName>();
   for (const [field, others] of Object.entries(names)) {
     for (const [at, name] of others.entries()) fields.set(plain(name), { field, rank: at + 1 });
   }
   for (const field of Object.keys(names)) fields.set(plain(field), { field, rank: 0 });
-  FIELDS.set(kind, fields);
   return fields;
-}
+});
 
 /** `order_id`, `orderId` and `Order-ID` are the same name. */
 export function plain(name: string): string {

@@ -53,9 +53,6 @@ export interface ScanReport {
   readonly proof: Proof;
   /** Why it is not proven, for people. */
   readonly reasons: readonly string[];
-  readonly seen: number;
-  readonly pages: number;
-  readonly passes: number;
 }
 
 /** What page numbers and sizes mean at this service. */
@@ -107,8 +104,6 @@ class Scan<R extends ScannedRecord> {
   readonly #checked: ReturnType<typeof checkedKeep<R, [pass: number]>>;
   #paging = PAGES;
   #read: Read<R>;
-  #pages = 0;
-  #seen = 0;
   #misfits = 0;
   /** Passes begun, those that were given up included. */
   #begun = 0;
@@ -120,7 +115,6 @@ class Scan<R extends ScannedRecord> {
   constructor(source: ScanSource<R>) {
     this.#source = source;
     const read: ReadPage<R> = async (...asked) => {
-      this.#pages++;
       const page = await source.read(...asked);
       this.#largest = Math.max(this.#largest, page.records.length);
       return page;
@@ -137,11 +131,10 @@ class Scan<R extends ScannedRecord> {
       const found: Found = { newInPass: 0, newInAll: 0 };
       const result = await this.#pass(pass, found);
       const { newInPass, newInAll } = found;
-      this.#seen += newInAll;
       if (result.status !== 'complete') this.#reasons.add(result.reason);
       await this.#checkIds(pass, result);
       const lack = this.#answers.lack(newInPass);
-      const report = (proof: Proof) => this.#report(proof, pass, lack);
+      const report = (proof: Proof) => this.#report(proof, lack);
       if (lack === undefined && result.status === 'complete') return { ...report('proven'), reasons: [] };
       if (lack === undefined && this.#answers.confirm(newInPass)) return report('weak');
       if (result.status === 'incomplete') return report('unproven');
@@ -150,12 +143,12 @@ class Scan<R extends ScannedRecord> {
       previous = newInPass;
     }
     this.#reasons.add(`${MAX_PASSES} passes did not agree`);
-    return this.#report('unproven', MAX_PASSES);
+    return this.#report('unproven');
   }
 
-  #report(proof: Proof, passes: number, lack?: string): ScanReport {
+  #report(proof: Proof, lack?: string): ScanReport {
     const reasons = [...this.#reasons, ...(lack === undefined ? [] : [lack])];
-    return { proof, reasons, seen: this.#seen, pages: this.#pages, passes };
+    return { proof, reasons };
   }
 
   /** Passes until the pages are as it reads them. */

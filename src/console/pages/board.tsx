@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CARD_MODULE } from '../../contract/records.ts';
 import type { Column } from '../../mirror/tasks/cards.ts';
 import { definePage } from '../page.ts';
-import { Hidden } from '../parts/inputs.tsx';
+import { Hidden, Submit } from '../parts/inputs.tsx';
 import { Foreign, Title } from '../parts/parts.tsx';
 import { accountOf, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Board, readBoard } from '../records/read.ts';
@@ -114,15 +114,13 @@ function Card({ card: { id, title, record }, position, column, sides: [left, rig
             <Hidden values={{ card_id: id }} />
             {moves.map(({ key, sign, to, at, words }) =>
               to?.id === undefined ? null : (
-                <button
-                  type="submit"
+                <Submit
+                  label={sign}
                   name="to"
                   value={`${to.id}:${at}`}
                   data-move={key}
                   aria-label={`Move ${name} ${words}`}
-                >
-                  {sign}
-                </button>
+                />
               ),
             )}
           </WriteForm>

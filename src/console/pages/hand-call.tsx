@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
-import { Button, Hidden } from '../parts/inputs.tsx';
+import { Act, Button } from '../parts/inputs.tsx';
 import { Chip, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS } from '../records/kinds.ts';
 import { accountOf, Unread } from '../records/parts.tsx';
@@ -159,9 +159,7 @@ function Unknown({ call, sent, settings }: UnknownProps) {
     <>
       <Found call={call} sent={sent} />
       <div class="acts more">
-        <form method="post" action={`/calls/${call.id}/applied`}>
-          <button type="submit">It was applied</button>
-        </form>
+        <Act path={`/calls/${call.id}/applied`} label="It was applied" />
         <Again call={call} label="It was not applied: send it again" />
       </div>
     </>
@@ -210,10 +208,5 @@ function Found({ call: { account, operation, page }, sent }: { readonly call: Ha
 }
 
 function Again({ call, label }: { readonly call: HandCall; readonly label: string }) {
-  return (
-    <form method="post" action={`/calls/${call.id}/again`}>
-      <Hidden values={{ once: randomUUID() }} />
-      <button type="submit">{label}</button>
-    </form>
-  );
+  return <Act path={`/calls/${call.id}/again`} values={{ once: randomUUID() }} label={label} />;
 }

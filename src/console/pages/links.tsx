@@ -7,7 +7,7 @@ import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/
 import { linkableTargets } from '../../operator/link-import.ts';
 import { linkPageQuery } from '../api/filters.ts';
 import { definePage } from '../page.ts';
-import { Check, Field, Hidden, LongField, Select, Submit } from '../parts/inputs.tsx';
+import { Act, Check, Field, Hidden, LongField, Select, Submit } from '../parts/inputs.tsx';
 import { addressOf, Empty, Foreign, More, Section, Table, Time } from '../parts/parts.tsx';
 
 const PER_PAGE = 50;
@@ -91,14 +91,8 @@ function List({ links, canAct }: { readonly links: readonly ListedLink[]; readon
 }
 
 function Removal({ target, account, task }: ListedLink) {
-  return (
-    <form method="post" action="/links/remove">
-      <Hidden values={{ target, account, task }} />
-      <button type="submit" aria-label={`Remove the link of ${task.slice(0, 80)} at ${target}`}>
-        Remove
-      </button>
-    </form>
-  );
+  const words = `Remove the link of ${task.slice(0, 80)} at ${target}`;
+  return <Act path="/links/remove" values={{ target, account, task }} label="Remove" aria-label={words} />;
 }
 
 /** The file that was just checked, to be imported without choosing it again. */

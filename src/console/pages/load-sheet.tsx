@@ -12,7 +12,7 @@ import { commandOf, type LoadForm, loadForm } from '../loads/load-form.ts';
 import type { LoadState } from '../loads/loads.ts';
 import type { Checked, Upload } from '../loads/uploads.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { Button } from '../parts/inputs.tsx';
+import { Button, Submit } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Foreign, Section, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { Columns } from './load-columns.tsx';
@@ -233,9 +233,7 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
       </div>
       <Options form={form} wasLoaded={earlier !== undefined} columns={preview.table.columns} />
       <div class="acts">
-        <button type="submit" class="primary" formmethod="post" disabled={sheet === undefined}>
-          Check and plan
-        </button>
+        <Submit label="Check and plan" primary formmethod="post" disabled={sheet === undefined} />
         <span class="dim">Reads the service and writes nothing: the load then waits until you approve it.</span>
       </div>
     </form>

@@ -243,12 +243,11 @@ function Task({ name, id, record, canAct, subtasks }: TaskProps) {
 }
 
 function Toggle({ isCompleted = false, what }: { readonly isCompleted?: boolean | undefined; readonly what: string }) {
+  const act = isCompleted ? 'Reopen' : 'Complete';
   return (
     <>
       <Hidden values={{ isCompleted: isCompleted ? 'no' : 'yes' }} />
-      <button type="submit" aria-label={`${isCompleted ? 'Reopen' : 'Complete'} ${what}`}>
-        {isCompleted ? 'Reopen' : 'Complete'}
-      </button>
+      <Submit label={act} aria-label={`${act} ${what}`} />
     </>
   );
 }

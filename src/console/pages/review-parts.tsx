@@ -3,7 +3,7 @@ import type { Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { longId } from '../../operator/review.ts';
 import { canUndo, stateOf } from '../../operator/review-decisions.ts';
 import type { Group, GroupChoice } from '../actions/review-actions.ts';
-import { Hidden } from '../parts/inputs.tsx';
+import { Act } from '../parts/inputs.tsx';
 import { addressOf, Foreign, Link, Table, Time } from '../parts/parts.tsx';
 
 export function itemAddress(id: string): string {
@@ -55,12 +55,6 @@ function About({ decision }: { readonly decision: Decision }) {
 function Undo({ decision }: { readonly decision: Decision }) {
   const { entry } = decision;
   const id = longId(decision);
-  return (
-    <form method="post" action={`${itemAddress(id)}/undo`}>
-      <Hidden values={{ entry }} />
-      <button type="submit" id={`undo-${entry}`} aria-label={`Undo the decision about ${id}`}>
-        Undo
-      </button>
-    </form>
-  );
+  const named = { id: `undo-${entry}`, 'aria-label': `Undo the decision about ${id}` };
+  return <Act path={`${itemAddress(id)}/undo`} values={{ entry }} label="Undo" {...named} />;
 }

@@ -48,13 +48,9 @@ interface ActOnProps extends Offered {
 /** What cannot be undone is confirmed on a page of its own. */
 function ActOn({ run, plan, action, label, primary, isAsked }: ActOnProps) {
   if (action === 'acknowledge' || (action === 'resume' && !isAsked))
-    return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} plan={plan} />;
+    return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} values={{ plan }} />;
   const path = action === 'resume' ? `/runs/${run}/approve` : addressOf('/confirm', { action, run });
-  return (
-    <a class={primary ? 'button primary' : 'button'} href={path}>
-      {label}
-    </a>
-  );
+  return <Button to={path} label={label} primary={primary} />;
 }
 
 interface Offered {

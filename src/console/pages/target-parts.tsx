@@ -6,7 +6,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { failureOf, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
-import { isSecretRef, type SecretRef } from '../../settings/fields.ts';
+import { secretsIn } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import { sourceOf } from '../../settings/secrets.ts';
 import type { PageContext } from '../page.ts';
@@ -145,11 +145,6 @@ export function Health({ state, retried, refused, dead = 0 }: HealthProps) {
 export function secretsOf(settings: object | undefined): Child {
   const sources = secretsIn(settings).map(sourceOf);
   return sources.length === 0 ? null : sources.map((source) => <div>{source}</div>);
-}
-
-function secretsIn(value: unknown): readonly SecretRef[] {
-  if (isSecretRef(value)) return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 }
 
 /** How deliveries to a webhook are signed. During a rotation, receivers can check either signature. */

@@ -3,20 +3,21 @@ import type { Child, JSX } from 'hono/jsx';
 import { Words } from './words.tsx';
 
 /** A button that posts at once; what cannot be undone goes through the page that confirms it. */
-export function Act({ path, label, primary, plan }: { path: string; label: string; primary?: boolean; plan?: string }) {
+export function Act({ path, values = {}, ...button }: SubmitProps & { path: string; values?: HiddenValues }) {
   return (
     <form method="post" action={path}>
-      <Hidden values={{ plan }} />
-      <Submit label={label} primary={primary} />
+      <Hidden values={values} />
+      <Submit {...button} />
     </form>
   );
 }
 
+type SubmitProps = JSX.IntrinsicElements['button'] & { readonly label: Child; readonly primary?: boolean };
+
 /** The button that sends a form. `name` and `value`: what the form says if this button was pressed. */
-export function Submit(given: { label: string; primary?: boolean; name?: string; value?: string }) {
-  const { label, primary, ...said } = given;
+export function Submit({ label, primary, ...button }: SubmitProps) {
   return (
-    <button type="submit" class={primary ? 'primary' : undefined} {...said}>
+    <button type="submit" class={primary ? 'primary' : undefined} {...button}>
       {label}
     </button>
   );
@@ -31,8 +32,10 @@ export function Button({ id, to, label, primary }: { id?: string; to: string; la
   );
 }
 
+type HiddenValues = Readonly<Record<string, string | number | undefined>>;
+
 /** Fields that are sent and not shown; those without a value are left out. */
-export function Hidden({ values }: { readonly values: Readonly<Record<string, string | number | undefined>> }) {
+export function Hidden({ values }: { readonly values: HiddenValues }) {
   return (
     <>
       {Object.entries(values).map(

@@ -93,7 +93,7 @@ export async function readWholeList(
 function cutOff(records: number, total = 0): ScanReport {
   const more = total > records ? `there are ${formatCount(total)}` : 'more follow';
   const reasons = [`one answer has ${plural(records, 'record')}, and says that ${more}`];
-  return { proof: 'unproven', reasons, seen: records, pages: 1, passes: 1 };
+  return { proof: 'unproven', reasons };
 }
 
 /** Records that share an id: refused, or compared with each other, which costs as much as reading them. */

@@ -7,7 +7,6 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import type pg from 'pg';
 import { z } from 'zod';
-import { elapsedMs } from '../../base/clock.ts';
 import type { ProcessName } from '../../client/budget/slot-lease.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -25,8 +24,6 @@ export interface Claim {
   readonly id: number;
   readonly runId: string;
   readonly ttlMs: number;
-  /** On the `elapsedMs` scale: after this the claim may belong to another process. */
-  readonly expiresAtMs: number;
 }
 
 /** This process, for claims and job ids. */
@@ -50,7 +47,6 @@ export async function takeClaim(
   worker: WorkerIdentity,
   { kind, ttlMs, phase, most }: ClaimWish,
 ): Promise<Claim | undefined> {
-  const asked = elapsedMs();
   const taken = await db.query<{ id: number }>(
     `with run as (select id from ledger.runs
        where id = $1 and status = 'running' and phase = coalesce($5, phase) for update)
@@ -62,7 +58,7 @@ export async function takeClaim(
     [runId, worker, kind === 'exclusive', ttlMs, phase, most],
   );
   const id = taken.rows[0]?.id;
-  return id === undefined ? undefined : { id, runId, ttlMs, expiresAtMs: asked + ttlMs };
+  return id === undefined ? undefined : { id, runId, ttlMs };
 }
 
 /** How many claims the runs have; runs without one are left out. */
@@ -99,13 +95,6 @@ export async function fenceDeadClaims(db: Queryable, table: ClaimTable, now?: Da
     [now],
   );
   return held.rows.filter(({ worker, isExpired }) => isExpired || isGone(worker)).map(({ id }) => id);
-}
-
-/** The claim with a new expiry; undefined if it was taken over, or has expired. */
-export async function renewClaim(db: Queryable, claim: Claim): Promise<Claim | undefined> {
-  const asked = elapsedMs();
-  const isExtended = await extendClaim(db, 'ledger.claims', claim);
-  return isExtended ? { ...claim, expiresAtMs: asked + claim.ttlMs } : undefined;
 }
 
 /**

@@ -16,19 +16,6 @@ export interface Selection {
   readonly values?: readonly unknown[];
 }
 
-/** The start and end states of each statement. `claim`, `record` and `lose` are in rows.ts and claims.ts. */
-export const TRANSITIONS = {
-  plan: { from: ['staged'], to: ['ready'] },
-  unplan: { from: ['ready'], to: ['staged'] },
-  claim: { from: ['ready'], to: ['intent'] },
-  record: { from: ['intent'], to: ['acked', 'unknown', 'ready', 'settled'] },
-  lose: { from: ['intent'], to: ['unknown'] },
-  sendAgain: { from: ['acked', 'unknown'], to: ['ready'] },
-  settle: { from: ['staged', 'ready', 'intent', 'acked', 'unknown'], to: ['settled'] },
-  revise: { from: ['settled'], to: ['settled'] },
-  reopen: { from: ['ready', 'acked', 'unknown', 'settled'], to: ['staged'] },
-} as const;
-
 /** SQL: row `n` of run `$1` is claimed, and its outcome is not recorded. */
 const IS_HELD = (n: string) => `exists (select from ledger.chunks c where c.run_id = $1 and ${n} = any(c.rows))`;
 

@@ -1,7 +1,15 @@
 /** Work on a run that only one process at a time may do, under an exclusive claim that is renewed until it is done. */
 import type pg from 'pg';
 import { inTransaction } from '../../storage/transaction.ts';
-import { type Claim, ClaimLost, claimTtlMs, holdClaim, releaseClaim, renewClaim, takeClaim } from '../ledger/claims.ts';
+import {
+  type Claim,
+  ClaimLost,
+  claimTtlMs,
+  extendClaim,
+  holdClaim,
+  releaseClaim,
+  takeClaim,
+} from '../ledger/claims.ts';
 import type { JobContext, JobResult } from './job.ts';
 
 export interface Exclusive {
@@ -22,7 +30,9 @@ export async function exclusively(
   });
   if (!claim) return { status: 'idle' };
   const renewing = setInterval(() => {
-    renewClaim(pool, claim).catch((error: unknown) => log.warn({ err: error, run: run.id }, 'renewing a claim failed'));
+    extendClaim(pool, 'ledger.claims', claim).catch((error: unknown) => {
+      log.warn({ err: error, run: run.id }, 'renewing a claim failed');
+    });
   }, ttlMs / 3);
   try {
     return await work({

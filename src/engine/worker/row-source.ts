@@ -5,7 +5,7 @@ import { RunFailed, type Stop } from '../account/failure.ts';
 import { LIMITED_IN_A_ROW, nothingButLimited } from '../account/reads.ts';
 import type { WriteOptions } from '../account/writes.ts';
 import type { SendHow, Sent, Source } from '../dispatch/source.ts';
-import { type Claim, claimTtlMs, releaseClaim, renewClaim, takeClaim } from '../ledger/claims.ts';
+import { type Claim, claimTtlMs, extendClaim, releaseClaim, takeClaim } from '../ledger/claims.ts';
 import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
@@ -58,7 +58,7 @@ export function rowSource(
 
   return {
     takeClaim: () => takeClaim(pool, run.id, worker, { kind: 'shared', ttlMs, most: mostClaims }),
-    renew: async (claim) => (await renewClaim(pool, claim)) !== undefined,
+    renew: (claim) => extendClaim(pool, 'ledger.claims', claim),
     claim: (claim, limit) => claimRows(pool, claim, limit),
     send: sendRow,
     unsent: (row) => notSent(row),

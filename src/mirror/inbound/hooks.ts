@@ -56,7 +56,10 @@ async function receive({ pool, names, target }: HookNeeds, name: string, request
     return NOT_ACCEPTED;
   };
   if (!names().includes(name)) return notAccepted('the settings have no target of that name');
-  const call: HookRequest = { headers: headersOf(request), body: bodyOf(request) };
+  const call: HookRequest = {
+    headers: headersOf(request),
+    body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+  };
   try {
     const { readHook } = await target(name);
     if (readHook === undefined) return notAccepted('this target does not accept calls');
@@ -84,10 +87,6 @@ async function receive({ pool, names, target }: HookNeeds, name: string, request
 /** Covers only the parts that the sender has signed, because all other parts can be changed when a call is repeated. */
 function digestOf({ body }: HookRequest, id = ''): string {
   return createHash('sha256').update(JSON.stringify(id)).update(body).digest('base64url');
-}
-
-function bodyOf({ body }: FastifyRequest): Buffer {
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
 function headersOf({ headers }: FastifyRequest): HookRequest['headers'] {

@@ -44,14 +44,10 @@ export async function readLinks(
     const few = others.slice(from, from + AT_ONCE);
     const read = await Promise.all(few.map(async (link) => ({ link, read: await readItem(link.itemId, { signal }) })));
     reads.push(...read);
-    isFailing = isNoneAnswered(read);
+    isFailing = read.every(({ read: one }) => one.status === 'later' && !isLimit(one));
     if (read.some((each) => isStop(each.read))) break;
   }
   return { reads, isFailing };
-}
-
-function isNoneAnswered(reads: readonly LinkRead[]): boolean {
-  return reads.every(({ read }) => read.status === 'later' && !isLimit(read));
 }
 
 function isStop(read: ItemRead): boolean {

@@ -6,7 +6,7 @@ import { IS_NEWER } from './same-task.ts';
 export interface Undelivered {
   readonly target: string;
   /** Undefined if no delivery has failed and waits for a retry. */
-  readonly retried: (Group & { readonly nextAt: Date }) | undefined;
+  readonly retried: Group | undefined;
   /** Dead letters, except those of tasks for which a newer delivery was queued. */
   readonly dead: Group | undefined;
 }
@@ -31,7 +31,6 @@ interface Row {
   readonly retried: number;
   readonly retriedSince: Date;
   readonly retriedDetail: string;
-  readonly nextAt: Date;
   readonly dead: number;
   readonly deadSince: Date;
   readonly deadDetail: string;
@@ -40,11 +39,11 @@ interface Row {
 /** Those of these targets that have any, by name. */
 export async function undelivered(db: Queryable, targets: readonly string[]): Promise<readonly Undelivered[]> {
   const found = await db.query<Row>(
-    `select t.target, retried, "retriedSince", "retriedDetail", "nextAt", dead, "deadSince", "deadDetail"
+    `select t.target, retried, "retriedSince", "retriedDetail", dead, "deadSince", "deadDetail"
      from unnest($1::text[]) t(target)
-       cross join lateral (select count(*)::int as retried, min(failed_at) as "retriedSince", min(due_at) as "nextAt",
+       cross join lateral (select count(*)::int as retried, min(failed_at) as "retriedSince",
            (array_agg(said order by failed_at))[1] as "retriedDetail"
-         from (select due_at, coalesce(detail, reason, '') as said,
+         from (select coalesce(detail, reason, '') as said,
              greatest(created_at, due_at - ($2::float8[])[attempts + 1] * interval '1 ms') as failed_at
            from ledger.deliveries d where d.target = t.target and state <> 'ended' and attempts > 0) r) r
        cross join lateral (select count(*)::int as dead, min(ended_at) as "deadSince",
@@ -56,10 +55,7 @@ export async function undelivered(db: Queryable, targets: readonly string[]): Pr
   );
   return found.rows.map((row) => ({
     target: row.target,
-    retried:
-      row.retried === 0
-        ? undefined
-        : { count: row.retried, since: row.retriedSince, detail: row.retriedDetail, nextAt: row.nextAt },
+    retried: row.retried === 0 ? undefined : { count: row.retried, since: row.retriedSince, detail: row.retriedDetail },
     dead: row.dead === 0 ? undefined : { count: row.dead, since: row.deadSince, detail: row.deadDetail },
   }));
 }

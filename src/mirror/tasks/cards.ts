@@ -2,6 +2,7 @@
  * The cards of a pipeline as targets receive them: a card's status is the name of its column. The contract shows no fields of
  * pipelines, columns and cards, so they are found under the names that services use. Pure.
  */
+import { grouped } from '../../base/grouped.ts';
 import { contractRecord } from '../../client/call/contract-record.ts';
 import { autoDialect, idOf, isJsonArray, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
@@ -87,13 +88,7 @@ function cardsInColumns(columns: readonly JsonObject[]): readonly Placed[] | und
 function cardsBeside(pipeline: JsonObject, columns: readonly JsonObject[]): readonly Placed[] | undefined {
   const cards = arrayUnder(pipeline, CARDS)?.filter(isJsonObject);
   if (cards === undefined) return undefined;
-  const byColumn = new Map<string | undefined, JsonObject[]>();
-  for (const card of cards) {
-    const id = idUnder(card, COLUMN_OF_CARD);
-    const others = byColumn.get(id);
-    if (others) others.push(card);
-    else byColumn.set(id, [card]);
-  }
+  const byColumn = grouped(cards.map((card) => [idUnder(card, COLUMN_OF_CARD), card]));
   const known = columns.map(named);
   const others = [...byColumn.keys()].filter((id) => !known.some((column) => column.id === id));
   return [...known, ...others.map((id) => ({ id, name: id ?? '' }))].map((column) => ({

@@ -1,4 +1,5 @@
 /** The six lists of records at their first read: the prefix, the path in the answer, and the content. */
+import { perKey } from '../../base/per-key.ts';
 import { recordIn } from '../../client/call/decode.ts';
 import { toWireId } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
@@ -28,14 +29,9 @@ export interface ListSeen {
 const TASKS_TO_TRY = 3;
 
 export function listReader(account: ProbedAccount, calls: Caller): (kind: Kind) => Promise<ListSeen> {
-  const seen = new Map<Kind, Promise<ListSeen>>();
-  const read = (kind: Kind): Promise<ListSeen> => {
-    const reading =
-      seen.get(kind) ??
-      (kind === 'subtasks' ? readSubtasks() : kind === 'contacts' ? readContacts() : readAnyPrefix(kind));
-    seen.set(kind, reading);
-    return reading;
-  };
+  const read = perKey((kind: Kind): Promise<ListSeen> => {
+    return kind === 'subtasks' ? readSubtasks() : kind === 'contacts' ? readContacts() : readAnyPrefix(kind);
+  });
 
   /** Page 0, or page 1 if page 0 is answered without records. */
   async function readContacts(): Promise<ListSeen> {

@@ -5,6 +5,7 @@
  * a tenant fails instead of returning the records of all tenants.
  */
 import type pg from 'pg';
+import { perKey } from '../../base/per-key.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { batched } from './batches.ts';
 
@@ -52,19 +53,15 @@ function statements(connection: pg.Pool | pg.PoolClient, tenantId: number): Omit
     return result.rows;
   }
 
-  const batches = new Map<string, (item: unknown) => Promise<ItemRow[]>>(); // bounded, as `names` below
-  function batchesOf(sql: string): (item: unknown) => Promise<ItemRow[]> {
-    const known = batches.get(sql);
-    if (known !== undefined) return known;
-    const made = batched(async (items: readonly unknown[]) => {
+  // Bounded, as `statementName` below.
+  const batchesOf = perKey((sql: string) =>
+    batched(async (items: readonly unknown[]) => {
       const rows = await query<ItemRow>(sql, [JSON.stringify(items)]);
       const byItem = items.map((): ItemRow[] => []);
       for (const row of rows) byItem[Number(row.at) - 1]?.push(row);
       return byItem;
-    });
-    batches.set(sql, made);
-    return made;
-  }
+    }),
+  );
 
   return {
     tenantId,
@@ -75,12 +72,6 @@ function statements(connection: pg.Pool | pg.PoolClient, tenantId: number): Omit
   };
 }
 
-const names = new Map<string, string>(); // bounded: only the statements of this room, none of which is made from a request
-
-function statementName(sql: string): string {
-  const known = names.get(sql);
-  if (known !== undefined) return known;
-  const name = `service_${names.size}`;
-  names.set(sql, name);
-  return name;
-}
+let named = 0;
+/** Bounded: only the statements of this room, none of which is made from a request. */
+const statementName = perKey((_sql: string) => `service_${named++}`);

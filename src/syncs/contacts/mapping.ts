@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { testOf } from '../../base/condition.ts';
+import { perKey } from '../../base/per-key.ts';
 import { hasExtension, toE164 } from '../../base/phone.ts';
 import type { Cause } from '../../base/reasons/reason.ts';
 import type { JsonObject } from '../../client/call/json.ts';
@@ -11,7 +12,7 @@ import type { CustomerFields } from '../../contract/records.ts';
 import { type ContactField, CUSTOMER_FIELDS, type CustomerField } from '../../settings/contact-fields.ts';
 import type { ContactFilter } from '../../settings/contact-filter.ts';
 import type { ContactMap, MapRule, Transform } from '../../settings/contact-map.ts';
-import { type ContactTemplate, contactTemplate } from '../../settings/contact-template.ts';
+import { contactTemplate } from '../../settings/contact-template.ts';
 import { contactText, personFieldsOf } from '../customers/keys.ts';
 import type { ContactsOptions } from './options.ts';
 
@@ -97,14 +98,8 @@ export function sourceOf({ from, template, value = '' }: MapRule, contact: JsonO
     : templateOf(template).render((name) => contactText(contact, name as ContactField));
 }
 
-const templates = new Map<string, ContactTemplate>();
-
 /** Each template is compiled once: a sync renders it for every contact. */
-function templateOf(text: string): ContactTemplate {
-  const compiled = templates.get(text) ?? contactTemplate(text);
-  templates.set(text, compiled);
-  return compiled;
-}
+const templateOf = perKey(contactTemplate);
 
 function transformed(value: string, transform: Transform): Value {
   if (value === '') return { value };

@@ -63,14 +63,10 @@ export async function writeResults(
 function kindOf({ verdict, state }: LoadedRow): Exclude<ResultKind, 'results'> {
   switch (verdict) {
     case undefined:
-      return isSent(state) ? 'unknown' : 'unprocessed';
+      return ['acked', 'unknown', 'intent'].includes(state) ? 'unknown' : 'unprocessed';
     case 'unchanged':
       return 'existing';
     default:
       return verdict;
   }
-}
-
-function isSent(state: LoadedRow['state']): boolean {
-  return state === 'acked' || state === 'unknown' || state === 'intent';
 }

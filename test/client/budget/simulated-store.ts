@@ -13,6 +13,10 @@ export class SimulatedStore implements BudgetStore {
   readonly name = 'the simulated store';
   readonly remedy = 'none';
   readonly requests: AcquireRequest[] = [];
+  /** Calls of every kind. */
+  calls = 0;
+  /** Tokens, used or not. */
+  granted = 0;
   /** Time that a call takes to the store and back. */
   latencyMs = 0;
   /** When set, every call throws this error. */
@@ -28,22 +32,23 @@ export class SimulatedStore implements BudgetStore {
   }
 
   async acquire(_key: string, request: AcquireRequest): Promise<Grant> {
-    await this.#way();
+    await this.#begin();
     this.requests.push(request);
     const nowUs = this.#now() * 1000;
     const decision = decide(this.state, request, nowUs);
     this.state = decision.state;
+    this.granted += decision.granted;
     await this.#way();
     return grantOf(decision, request.cost, nowUs / 1000);
   }
 
   async block(_key: string, forMs: number): Promise<void> {
-    await this.#way();
+    await this.#begin();
     this.state = block(this.state, forMs * 1000, this.#now() * 1000);
   }
 
   async limited(_key: string, congestion: Congestion): Promise<Cut> {
-    await this.#way();
+    await this.#begin();
     const nowUs = this.#now() * 1000;
     const { state, isCut, rate } = hear429(this.state, congestion, nowUs);
     this.state = state;
@@ -52,20 +57,25 @@ export class SimulatedStore implements BudgetStore {
   }
 
   async holders(): Promise<readonly string[]> {
-    await this.#way();
+    await this.#begin();
     return this.state.holders.map(({ holder }) => holder);
   }
 
   async forget(_key: string, gone: string): Promise<void> {
-    await this.#way();
+    await this.#begin();
     this.state = { ...this.state, holders: this.state.holders.filter(({ holder }) => holder !== gone) };
   }
 
   async retry(_key: string, successes: number): Promise<RetryTaken> {
-    await this.#way();
+    await this.#begin();
     const { retries, isGranted, retryInUs } = takeRetry(this.state.retries, successes, this.#now() * 1000);
     this.state = { ...this.state, retries };
     return isGranted ? { status: 'granted' } : { status: 'empty', retryAfterMs: Math.ceil(retryInUs / 1000) };
+  }
+
+  #begin(): Promise<void> {
+    this.calls++;
+    return this.#way();
   }
 
   async #way(): Promise<void> {

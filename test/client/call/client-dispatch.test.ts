@@ -20,7 +20,7 @@ test('a refused connection sends nothing', async () => {
   expect(outcome).toMatchObject({
     message: expect.stringMatching(/^POST http:.*\/orders\/create: .*refused.*ECONNREFUSED/),
   });
-  expect([budget.open(), client.stats().calls]).toEqual([0, 0]);
+  expect(budget.open()).toBe(0);
 });
 
 test('a host that does not exist sends nothing', async () => {
@@ -61,7 +61,7 @@ test.each(halfAnswers)('a server that %s after the request leaves it unknown, se
     const outcome = await client.call(operation, { lane, ...(operation === 'orders.create' && { body }) });
     expect(outcome).toMatchObject({ status: 'unknown', reason });
   }
-  expect([server.arrivals(), client.stats().calls, budget.open()]).toEqual([2, 2, 0]);
+  expect([server.arrivals(), budget.open()]).toEqual([2, 0]);
 });
 
 test('a kept connection that the server closes during the request leaves it unknown, sent once', async () => {

@@ -29,7 +29,7 @@ test('passes a list on in batches and counts its records', async () => {
   expect(outcome).toMatchObject({ status: 'applied', httpStatus: 200, records: 25_500 });
   expect(into.records).toEqual(list);
   expect(Math.max(...into.batches)).toBe(1000);
-  expect([budget.open(), client.stats().calls]).toEqual([0, 1]);
+  expect([budget.open(), server.requests.length]).toEqual([0, 1]);
 });
 
 test('waits for a slow consumer, and does not count that time as silence', async () => {

@@ -24,7 +24,6 @@ async function afterFailures(failures = FAILURES_TO_OPEN) {
     call: async (operation) => answer(operation),
     stream: async () => ({ status: 'applied', httpStatus: 200, records: 0 }),
     inspect: async (operation) => ({ outcome: answer(operation), body: '', durationMs: 0 }),
-    stats: () => ({ calls: 0, limited: 0 }),
     learntPrefixes: () => ({}),
     close: async () => {},
   };

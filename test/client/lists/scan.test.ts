@@ -15,8 +15,13 @@ function bare<R extends ScannedRecord>(read: (page: number, size: number) => Pro
 
 async function scanOf(list: DriftingList, rowsPerPage = 50) {
   const keep = list.keeper();
-  const report = await scan({ read: async (...asked) => list.answer(...asked), keep: keep.keep, rowsPerPage });
-  return { report, seen: keep.seen };
+  let pages = 0;
+  const read: ReadPage<ScannedRecord> = async (...asked) => {
+    pages++;
+    return list.answer(...asked);
+  };
+  const report = await scan({ read, keep: keep.keep, rowsPerPage });
+  return { report, seen: keep.seen, pages };
 }
 
 function missed(list: DriftingList, seen: ReadonlySet<string>): readonly string[] {
@@ -161,16 +166,16 @@ describe('a list that does not change', () => {
   test.each([0, 1, 2, 3, 4, 5, 49, 50, 51, 99, 100, 101, 499, 500, 501, 1_000, 5_000, 50_000])(
     'of %i records is proven, within 1.2 × its pages + 3 calls',
     async (length) => {
-      const { report, seen } = await scanOf(new DriftingList({ length, cap: 500 }), 500);
-      expect([report.proof, seen.size, report.seen]).toEqual(['proven', length, length]);
-      expect(report.pages).toBeLessThanOrEqual(1.2 * Math.ceil(length / 500) + 3);
+      const { report, seen, pages } = await scanOf(new DriftingList({ length, cap: 500 }), 500);
+      expect([report.proof, seen.size]).toEqual(['proven', length]);
+      expect(pages).toBeLessThanOrEqual(1.2 * Math.ceil(length / 500) + 3);
     },
   );
 
   test.each([100, 200, 1_000])('capped at %i rows a page is read within 1.2 × its pages + 3 calls', async (cap) => {
-    const { report, seen } = await scanOf(new DriftingList({ length: 20_000, cap }), 5_000);
+    const { report, seen, pages } = await scanOf(new DriftingList({ length: 20_000, cap }), 5_000);
     expect([report.proof, seen.size]).toEqual(['proven', 20_000]);
-    expect(report.pages).toBeLessThanOrEqual((1.2 * 20_000) / cap + 3);
+    expect(pages).toBeLessThanOrEqual((1.2 * 20_000) / cap + 3);
   });
 });
 
@@ -245,9 +250,9 @@ describe('a list that is paged in another way', () => {
   test('a list of two pages of a fixed size is read with few calls, however short the second page is', async () => {
     for (let length = 17; length <= 32; length++) {
       const list = new DriftingList({ length, cap: 1e6, fixedSize: 16 });
-      const { report, seen } = await scanOf(list, 16);
+      const { report, seen, pages } = await scanOf(list, 16);
       expect([length, seen.size, report.proof]).toEqual([length, length, 'weak']);
-      expect(report.pages).toBeLessThanOrEqual(20);
+      expect(pages).toBeLessThanOrEqual(20);
     }
   });
 
@@ -270,9 +275,9 @@ describe('a list that is paged in another way', () => {
 
   test('gives up an endless list within a bounded number of calls', async () => {
     const list = new DriftingList({ length: 100, cap: 20, fixedSize: 20, endless: true });
-    const { report } = await scanOf(list);
+    const { report, pages } = await scanOf(list);
     expect(report.proof).toBe('unproven');
-    expect(report.pages).toBeLessThan(60);
+    expect(pages).toBeLessThan(60);
   });
 });
 
@@ -335,9 +340,13 @@ describe('a list whose records have', () => {
 
   test('equal content is read to its end', async () => {
     const read = async (page: number) => (page < 5 ? [{ id: String(page), hash: 'equal' }] : []);
-    const seen = new SeenIds();
-    const keep = async (records: readonly ScannedRecord[], pass: number) => seen.notePage(records, pass, 0);
-    expect(await scan({ read: bare(read), keep, rowsPerPage: 25 })).toMatchObject({ seen: 5 });
+    const [seen, kept] = [new SeenIds(), new Set<string>()];
+    const keep = async (records: readonly ScannedRecord[], pass: number) => {
+      for (const { id } of records) kept.add(id);
+      return seen.notePage(records, pass, 0);
+    };
+    await scan({ read: bare(read), keep, rowsPerPage: 25 });
+    expect(kept.size).toBe(5);
   });
 });
 

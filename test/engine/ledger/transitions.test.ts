@@ -18,7 +18,6 @@ import {
   reviseRows,
   sendAgain,
   settleRows,
-  TRANSITIONS,
   unplanRows,
 } from '../../../src/engine/ledger/transitions.ts';
 import { runs } from '../../support/property-runs.ts';
@@ -26,6 +25,19 @@ import { mostRows } from '../../support/statement-work.ts';
 import { aRun, freshLedger, rowsOf, WORKER } from './fresh-ledger.ts';
 
 const ROWS = 6;
+
+/** The start and end states of each statement. As the diagram in the README of the ledger. */
+const TRANSITIONS = {
+  plan: { from: ['staged'], to: ['ready'] },
+  unplan: { from: ['ready'], to: ['staged'] },
+  claim: { from: ['ready'], to: ['intent'] },
+  record: { from: ['intent'], to: ['acked', 'unknown', 'ready', 'settled'] },
+  lose: { from: ['intent'], to: ['unknown'] },
+  sendAgain: { from: ['acked', 'unknown'], to: ['ready'] },
+  settle: { from: ['staged', 'ready', 'intent', 'acked', 'unknown'], to: ['settled'] },
+  revise: { from: ['settled'], to: ['settled'] },
+  reopen: { from: ['ready', 'acked', 'unknown', 'settled'], to: ['staged'] },
+} as const;
 
 const database = await freshLedger();
 afterAll(() => database.close());

@@ -27,7 +27,6 @@ export function anAccount(
       call,
       stream: async () => ({ status: 'applied', httpStatus: 200, records: 0 }),
       inspect: async () => ({ outcome: { status: 'applied', httpStatus: 200, content: [] }, body: '', durationMs: 0 }),
-      stats: () => ({ calls: 0, limited: 0 }),
       learntPrefixes: () => ({}),
       close: async () => {},
     },
@@ -42,13 +41,9 @@ export function anAccount(
     takeRetry: async () => ({ status: 'granted' }),
     budgetStats: () => ({
       used: 0,
-      granted: 0,
-      expired: 0,
       limited: 0,
-      cuts: 0,
       ratePerSecond: undefined,
       blockedForMs: 0,
-      storeCalls: 0,
       retries: { granted: 0, empty: 0 },
       waits: {
         interactive: { p50Ms: undefined, p99Ms: undefined },

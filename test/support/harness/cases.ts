@@ -1,7 +1,7 @@
 /** Many services over one database, and one worker for all: each case has a service, an account and a tenant. */
-import type { Service } from '../../../src/service/server.ts';
 import { createKey, createTenant } from '../../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
+import type { CountedService } from '../traffic.ts';
 import { openHarness } from './harness.ts';
 import { testWorkspace } from './test-workspace.ts';
 
@@ -16,7 +16,7 @@ export async function openCases(
 ) {
   const harness = await openHarness();
   const { database, dataDir, anotherService } = harness;
-  const services: Service[] = [];
+  const services: CountedService[] = [];
   for (const behaviour of behaviours) services.push(await anotherService(behaviour));
   const env: Record<string, string> = {};
   const accounts = behaviours.map(({ requiredAuthorization: needed }, n) => {

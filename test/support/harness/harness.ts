@@ -13,11 +13,11 @@ import type { OperationName } from '../../../src/contract/operations.ts';
 import { type Counts, countRows } from '../../../src/engine/ledger/rows.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { type DeletableKind, deleteRecord } from '../../../src/service/administration.ts';
-import { type Service, startService } from '../../../src/service/server.ts';
 import { createKey, createTenant } from '../../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
 import { type FreshDatabase, freshDatabase } from '../database.ts';
 import { programFile } from '../programs.ts';
+import { type CountedService, startCountedService } from '../traffic.ts';
 import { type WordedRow, wordedRows } from '../worded-rows.ts';
 import { callService } from './call-service.ts';
 import { emptyingOf } from './empty-tables.ts';
@@ -33,7 +33,7 @@ export type SyncHow = Partial<Omit<StartHow, 'lane'>> & { readonly sync?: string
 
 export interface Harness {
   readonly database: FreshDatabase;
-  readonly service: Service;
+  readonly service: CountedService;
   readonly tenantId: number;
   readonly workspace: Workspace;
   /** Holds lockstep.yaml with the settings, and everything that a process keeps. */
@@ -44,7 +44,7 @@ export interface Harness {
   /** Opens what another process would have, on the same database, service and queue; closed with the harness. */
   anotherWorkspace(): Promise<Workspace>;
   /** Starts another service over the same records; closed with the harness. */
-  anotherService(behaviour: BehaviourOptions): Promise<Service>;
+  anotherService(behaviour: BehaviourOptions): Promise<CountedService>;
   /** Starts a bundled program, such as `test/support/sync-program`, on the settings. Ends with the harness. */
   startProgram(name: string): ChildProcess;
   /** Starts a sync and waits until its run has ended. */
@@ -77,9 +77,9 @@ export async function openHarness(needs: Needs = {}): Promise<Harness> {
     return part;
   };
   keep(database);
-  const anotherService = async (how: BehaviourOptions) => keep(await startService({ pool, behaviour: how }));
+  const anotherService = async (how: BehaviourOptions) => keep(await startCountedService({ pool, behaviour: how }));
   const service = await anotherService(behaviour ?? {});
-  let plain: Promise<Service> | undefined; // not every test calls it, and a service takes long to start
+  let plain: Promise<CountedService> | undefined; // not every test calls it, and a service takes long to start
   const { id: tenantId } = await createTenant(pool, 'test');
   await createKey(pool, tenantId, { key: TEST_KEY });
   const front = keep(await startFrontServer());

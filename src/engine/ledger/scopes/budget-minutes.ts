@@ -1,4 +1,5 @@
 /** How the budget of each tenant was used, minute by minute, by all processes. */
+import { grouped } from '../../../base/grouped.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 
 /** What one process adds to the minute that is now. */
@@ -67,9 +68,7 @@ export async function budgetHistory(
      group by accounts.account, at order by accounts.account, at`,
     [accounts, minutes, stepMinutes],
   );
-  const histories = new Map<string, BudgetMinute[]>();
-  for (const { account, ...minute } of found.rows) histories.set(account, [...(histories.get(account) ?? []), minute]);
-  return histories;
+  return grouped(found.rows.map(({ account, ...minute }) => [account, minute]));
 }
 
 /** Until when the service of each account asks to wait; accounts that may make calls now are left out. */

@@ -5,6 +5,7 @@
  * …/rate-limits-for-the-rest-api. Pull requests are issues to this API, share their numbers, and are left alone.
  */
 import { z } from 'zod';
+import { grouped } from '../../../base/grouped.ts';
 import type { Delivery, ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { AnswerHeaders } from '../calls/call-answers.ts';
@@ -185,7 +186,7 @@ const FEWEST_ON_A_PAGE = 3;
  */
 async function readIssues(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
   const found: ItemState[] = [];
-  for (const [repository, numbers] of numbersByRepository(itemIds)) {
+  for (const [repository, numbers] of grouped(itemIds.map(partsOf))) {
     const left = new Set(numbers.toSorted((a, b) => b - a));
     let page = Number.POSITIVE_INFINITY;
     for (const number of left) {
@@ -207,13 +208,10 @@ async function readIssues(calls: Calls, itemIds: readonly string[]): Promise<Ask
 
 const OLDEST_FIRST = { state: 'all', sort: 'created', direction: 'asc', per_page: String(PER_PAGE) };
 
-function numbersByRepository(itemIds: readonly string[]): ReadonlyMap<string, readonly number[]> {
-  const numbers = new Map<string, number[]>();
-  for (const itemId of itemIds) {
-    const [repository = '', number] = itemId.split('#');
-    numbers.set(repository, [...(numbers.get(repository) ?? []), Number(number)]);
-  }
-  return numbers;
+/** Repository and number. */
+function partsOf(itemId: string): readonly [string, number] {
+  const [repository = '', number] = itemId.split('#');
+  return [repository, Number(number)];
 }
 
 /** Its present id: a moved issue answers to its former one. */

@@ -85,7 +85,7 @@ export function openDetails<Item extends { readonly itemId: string }>(
     async writeFields(delivery, { item, isNew, given }) {
       if (isNew) return { done: [], failure: failureOf(problemsOf(items, item, given)) };
       const what = dueOf(delivery);
-      const had = hasOwnFields(settings) ? await log.lastOf(what) : undefined;
+      const had = Object.keys(settings.fields).length > 0 ? await log.lastOf(what) : undefined;
       const before = followed.length === 0 ? undefined : (await log.lastDelivered(delivery))?.task;
       // Of an item that a person has linked, nothing is known: its fields are kept.
       const wanted = before === undefined ? [] : followed;
@@ -156,8 +156,4 @@ function failureOf([first, ...others]: readonly Problem[]): TargetFailure | unde
 /** Under this name the ledger has the fields of the item of a task that could not be written yet. */
 function dueOf({ account, task }: Delivery): Creating {
   return { account, task: { kind: `fields of ${task.kind}`, id: task.id } };
-}
-
-function hasOwnFields({ fields }: Details): boolean {
-  return Object.keys(fields).length > 0;
 }

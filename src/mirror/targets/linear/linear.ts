@@ -1,4 +1,5 @@
 /** Issues of Linear, by GraphQL. An issue can be created under an id of our choice, so creating may be repeated. */
+import { grouped } from '../../../base/grouped.ts';
 import type { ItemState, Target, TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { NamedValues } from '../items/custom-fields.ts';
@@ -158,11 +159,8 @@ async function readStates(calls: Calls, teamId: string): Promise<Asked<readonly 
 
 /** By team and number; an issue that is linked by its UUID, or was moved to another team, is left out. */
 async function readMany(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly LinearIssue[]>> {
-  const numbers = new Map<string, number[]>();
-  for (const itemId of itemIds) {
-    const [, team, number] = /^([A-Z][A-Z\d]*)-(\d+)$/.exec(itemId) ?? [];
-    if (team !== undefined) numbers.set(team, [...(numbers.get(team) ?? []), Number(number)]);
-  }
+  const keys = itemIds.filter((itemId) => /^[A-Z][A-Z\d]*-\d+$/.test(itemId)).map((key) => key.split('-'));
+  const numbers = grouped(keys.map(([team, number]) => [team, Number(number)]));
   const or = [...numbers].map(([team, of]) => ({ team: { key: { eq: team } }, number: { in: of } }));
   if (or.length === 0) return { status: 'ok', value: [] };
   const asking = ask(calls, ISSUES, { filter: { or } });

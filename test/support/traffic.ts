@@ -2,6 +2,8 @@
  * Counts the requests that arrived, for benchmarks and tests: by operation, and the most in any second. Memory does not
  * grow with the traffic: there is one counter per millisecond of the last second, and totals.
  */
+import { type Service, type ServiceOptions, startService } from '../../src/service/server.ts';
+
 const WINDOW_MS = 1_000;
 
 export interface TrafficCounts {
@@ -29,7 +31,25 @@ export interface Traffic {
   reset(): void;
 }
 
-/** The part that the service writes to. */
+export interface CountedService extends Service {
+  readonly traffic: Traffic;
+}
+
+/** Starts the service, and counts its requests. */
+export async function startCountedService(options: ServiceOptions): Promise<CountedService> {
+  const traffic = recordTraffic();
+  const service = await startService({
+    ...options,
+    onArrival(arrival) {
+      if (arrival.status === 'unauthorized') return traffic.wasUnauthorized();
+      traffic.arrived(arrival.tenantId, arrival.operation, arrival.atMs);
+      if (arrival.status === 'limited') traffic.wasLimited(arrival.tenantId);
+    },
+  });
+  return { ...service, traffic };
+}
+
+/** The part that counts. */
 export interface TrafficRecorder extends Traffic {
   arrived(tenantId: number, operation: string, nowMs: number): void;
   wasLimited(tenantId: number): void;
