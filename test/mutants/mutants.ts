@@ -102,6 +102,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/client/lists/drift.ts',
     from: 'return this.#came + newFirst > 0;',
     to: 'return this.#came + newFirst > Infinity;',
-    test: 'test/client/lists/scan.test.ts',
+    test: 'test/client/lists/scan-drift.test.ts',
   },
 ];
