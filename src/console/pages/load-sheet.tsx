@@ -102,16 +102,13 @@ function resultOf({ name, account }: Upload, { run, status, rows, lines, warning
             {warnings.map((text) => (
               <li>
                 <Words text={text} most={600} />
-                {text.includes('--where') && (
-                  <>
-                    {' '}
-                    To choose one, do not approve the plan: <a href="/load">load the file again</a> with “Only orders
-                    whose”.
-                  </>
-                )}
               </li>
             ))}
           </ul>
+          <p class="dim">
+            To read it in another way or load only some of its orders, do not approve the plan, and{' '}
+            <a href={addressOf('/load', { account })}>load the file again</a>.
+          </p>
         </Section>
       )}
       <p class="more">
@@ -186,6 +183,7 @@ function Readings({ upload, form, readings }: ReadingsProps) {
 
 /** The file is not a table as it is read now. */
 function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines: readonly string[] }) {
+  if (lines.length === 0) return null;
   return (
     <form class="load" method="get">
       <FirstLines upload={upload} form={form} lines={lines} />
