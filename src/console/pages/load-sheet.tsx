@@ -183,7 +183,12 @@ function Readings({ upload, form, readings }: ReadingsProps) {
 
 /** The file is not a table as it is read now. */
 function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines: readonly string[] }) {
-  if (lines.length === 0) return null;
+  if (lines.length === 0)
+    return (
+      <p class="more">
+        <Button to={addressOf('/load', { account: upload.account })} label="Choose another file" primary />
+      </p>
+    );
   return (
     <form class="load" method="get">
       <FirstLines upload={upload} form={form} lines={lines} />
@@ -234,7 +239,11 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
         <button type="submit" class="primary" formmethod="post" disabled={sheet === undefined}>
           Check and plan
         </button>
-        <span class="dim">Reads the service and writes nothing: the load then waits until you approve it.</span>
+        <span class="dim">
+          {sheet === undefined
+            ? 'Not yet: solve the problem above, and read the file again.'
+            : 'Reads the service and writes nothing: the load then waits until you approve it.'}
+        </span>
       </div>
     </form>
   );
