@@ -92,7 +92,7 @@ export function Reading({ form, preview }: ReadingProps) {
         <Facts
           of={{
             Encoding: table.encoding.why,
-            Columns: `quotes ${table.format.quote}, lines by ${table.format.lineEnd}`,
+            Format: `quote ${table.format.quote}, line end ${table.format.lineEnd}`,
             Amounts: sheet && <Foreign text={decimalWords(sheet)} most={200} />,
             Preset: sheet?.preset && presetWords(sheet.preset),
             Lines: sheet?.combine && combineWords(sheet.combine),
