@@ -241,7 +241,7 @@ test('a page says what it means to acknowledge a run before it is done', async (
   await endRun(database.pool, id, 'failed', { code: 'KEY_REFUSED', message: 'The key is refused.' });
   expect(await htmlAt(`/runs/${id}`)).toContain(`href="/confirm?action=acknowledge&amp;run=${id}"`);
   expect(await htmlAt(`/confirm?action=acknowledge&run=${id}`)).toMatch(
-    /Home and alerts leave them out.*action="\/confirm\/acknowledge".*lockstep runs acknowledge/s,
+    /Home and alerts leave its problems out.*action="\/confirm\/acknowledge".*lockstep runs acknowledge/s,
   );
 });
 

@@ -15,7 +15,7 @@ const WORDS = {
   acknowledge: {
     button: 'Acknowledge',
     means:
-      'Its problems need no more work: Home and alerts leave them out from now on. Its rows stay as they are, and it can still be retried.',
+      'Home and alerts leave its problems out, because a person knows them. Its rows do not change. The problems are shown again if the run is worked on again, or if an audit finds a violation.',
   },
   cancel: {
     button: 'Cancel',
