@@ -4,8 +4,12 @@ import type { Row } from './table.ts';
 
 const UPLOAD_BYTES = 200_000_000;
 
-/** `pid`: of the server. */
-export async function upload(url: string, pid: number): Promise<{ readonly row: Row; readonly id: string }> {
+/** `pid`: of the server. `did`: what it has done before. */
+export async function upload(
+  url: string,
+  pid: number,
+  did: string,
+): Promise<{ readonly row: Row; readonly id: string }> {
   const line = `${'A-1,1,'.padEnd(90, 'x')},12.50,open\n`;
   const part = Buffer.from(line.repeat(10_000));
   async function* content() {
@@ -24,7 +28,7 @@ export async function upload(url: string, pid: number): Promise<{ readonly row: 
   await (await fetch(`${url}/load/${id}`)).text();
   const after = await memoryMb(pid, 'VmHWM');
   const row = {
-    what: 'an upload of 200 MB and its preview: peak RSS of worker, service and console in one process, before and after',
+    what: `an upload of 200 MB and its preview, to one process with worker, service and console that ${did}: its peak RSS before and after`,
     wanted: '< 256 MB',
     got: `${before.toFixed(0)} MB, ${after.toFixed(0)} MB`,
     isMet: after < 256,

@@ -77,11 +77,13 @@ export async function consolePages(rows = ROWS): Promise<readonly Row[]> {
       await answers(url);
       await command(dir, ['call', 'customers.create', '--account', 'live', '--body', '{"full_name":"Ann"}']);
       const found = [...(await paint(url)), ...(await pages(dir, url)), await viewers(dir, url, server.pid ?? 0)];
-      const { row, id } = await upload(url, server.pid ?? 0);
+      const used = await upload(url, server.pid ?? 0, 'has answered all pages and run the loads');
       await stop(server);
       server = startServer(dir);
       await answers(url);
-      return [...found, row, await previewAgain(url, id)];
+      const again = await previewAgain(url, used.id);
+      const fresh = await upload(url, server.pid ?? 0, 'was just started');
+      return [...found, used.row, again, fresh.row];
     } finally {
       await stop(server);
     }

@@ -35,6 +35,8 @@ export interface RunReport {
     readonly used: number | null;
     /** Answers that said "slow down". */
     readonly limited: number;
+    /** Until when the service has asked to wait; only while the run waits for it. */
+    readonly pausedUntil?: Date;
   };
   /** Null until the scan has ended. */
   readonly scan: ScanProof | null;

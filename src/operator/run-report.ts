@@ -4,6 +4,7 @@ import { decidedRows } from '../engine/ledger/decisions.ts';
 import { type Counts, countRows, countsOf, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
 import { type Calls, callsWithParts } from '../engine/ledger/run-parts.ts';
 import { isUnfinished, type Run } from '../engine/ledger/runs.ts';
+import { pausesAsked } from '../engine/ledger/scopes/budget-minutes.ts';
 import { splitUnsettled } from '../engine/ledger/views/row-groups.ts';
 import { type ReportedRow, reportRows } from '../engine/ledger/views/row-pages.ts';
 import { type AccountSettings, budgetLimits, type Settings } from '../settings/settings.ts';
@@ -25,20 +26,36 @@ export async function reportRuns(
   settings: Settings,
 ): Promise<readonly { readonly run: Run; readonly report: RunReport }[]> {
   const ids = runs.map(({ id }) => id);
-  const [audits, calls, counted] = await Promise.all([auditsOf(db, ids), callsWithParts(db, ids), countedOf(db, runs)]);
+  const running = runs.filter(({ status }) => status === 'running').map(({ account }) => account);
+  const [audits, calls, counted, pauses] = await Promise.all([
+    auditsOf(db, ids),
+    callsWithParts(db, ids),
+    countedOf(db, runs),
+    running.length === 0 ? new Map<string, Date>() : pausesAsked(db, [...new Set(running)]),
+  ]);
   return Promise.all(
     runs.map(async (run) => {
-      const ofRun = { audit: audits.get(run.id), ...(calls.get(run.id) ?? { calls: 0, callsMissed: false }) };
+      const pausedUntil = run.status === 'running' ? pauses.get(run.account) : undefined;
+      const ofRun = {
+        audit: audits.get(run.id),
+        pausedUntil,
+        ...(calls.get(run.id) ?? { calls: 0, callsMissed: false }),
+      };
       return { run, report: await report(db, run, settings, { ...ofRun, ...(counted.get(run.id) as Counted) }) }; // safe: one for each run
     }),
   );
+}
+
+interface KnownOfReport {
+  readonly audit: Audit | undefined;
+  readonly pausedUntil: Date | undefined;
 }
 
 async function report(
   db: Queryable,
   run: Run,
   settings: Settings,
-  { audit, calls, callsMissed, counts, decided }: Calls & Counted & { readonly audit: Audit | undefined },
+  { audit, pausedUntil, calls, callsMissed, counts, decided }: Calls & Counted & KnownOfReport,
 ): Promise<RunReport> {
   const allowedPerSecond = allowedFor(run, settings);
   const [state, unsettled] = await Promise.all([
@@ -52,7 +69,7 @@ async function report(
     type: run.type,
     status: run.status,
     state,
-    stateWords: stateWords(state, run, audit),
+    stateWords: stateWords(state, run, audit, pausedUntil !== undefined),
     dryRun: run.dryRun,
     counts,
     unsettled,
@@ -64,6 +81,7 @@ async function report(
       allowedPerSecond: allowedPerSecond ?? null,
       used: allowedPerSecond === undefined || callsMissed ? null : shareUsed(calls, allowedPerSecond, durationMs),
       limited: run.limited,
+      pausedUntil,
     },
     scan: run.scan ?? null,
     leftOut: run.leftOut,

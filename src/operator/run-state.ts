@@ -37,8 +37,11 @@ async function stateOfBegun(db: Queryable, run: Run): Promise<RunState> {
   return waitsFor(run) === undefined && suspension === undefined ? 'running' : 'waiting';
 }
 
-/** A few words for a list: `waiting for run-1`, `paused (DIALECT_DRIFTED)`, `auditing until 02:03`. */
-export function stateWords(state: RunState, run: Run, audit: Audit | undefined): string {
+/**
+ * A few words for a list: `waiting for run-1`, `paused (DIALECT_DRIFTED)`, `auditing until 02:03`. `isAskedToWait`: with a rate
+ * limit of the service.
+ */
+export function stateWords(state: RunState, run: Run, audit: Audit | undefined, isAskedToWait = false): string {
   const why = run.errorCode === undefined ? '' : ` (${run.errorCode})`;
   switch (state) {
     case 'receiving':
@@ -46,7 +49,8 @@ export function stateWords(state: RunState, run: Run, audit: Audit | undefined):
     case 'queued':
       return 'waiting for a worker';
     case 'running':
-      return run.failingSince === undefined ? 'running' : 'running, waiting for the service';
+      if (run.failingSince !== undefined) return 'running, waiting for the service';
+      return `running${isAskedToWait ? ', waiting for the rate limit' : ''}`;
     case 'waiting': {
       const other = waitsFor(run);
       if (run.status === 'running' && other === undefined) return `waiting: account ${run.account} is suspended`;

@@ -100,4 +100,10 @@ test('shows until when an account waits for the rate limit of its service', asyn
   );
   const { pausedUntil } = (await status('--json')).json.accounts[0];
   expect(Date.parse(pausedUntil) - Date.now()).toBeGreaterThan(500_000);
+  const run = await runOf('limited');
+  await noteAttended(database.pool, [run], WORKER);
+  expect((await status()).stdout).toMatch(/limited +running, waiting for the rate limit {2}/);
+  expect((await command(['runs', 'show', run, '--config', 's.yaml'], await place())).stdout).toMatch(
+    /; the service asks to wait until \d{4}-.* UTC\n/,
+  );
 });

@@ -78,9 +78,11 @@ export function figures(
       ? ''
       : `, ${formatShare(budget.used)} of the ${formatRate(budget.allowedPerSecond)} allowed`;
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
+  const asked =
+    budget.pausedUntil === undefined ? '' : `; the service asks to wait until ${formatTime(budget.pausedUntil)}`;
   const made = [
     formatCount(calls),
-    `${calls === 1 ? 'call' : 'calls'} ${callWords(report, run)}${allowed}${limited}`,
+    `${calls === 1 ? 'call' : 'calls'} ${callWords(report, run)}${allowed}${limited}${asked}`,
   ] as const;
   if (!isOfFiles) lines.push(made);
   const width = Math.max(...lines.map(([n]) => n.length));

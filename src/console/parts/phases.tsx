@@ -104,9 +104,13 @@ function NowWords({ run, report, left }: Pick<PhasesOf, 'run' | 'report' | 'left
   const waiting =
     report.state !== 'running' ? (
       <span class="wait">{report.stateWords}</span>
-    ) : run.failingSince === undefined ? null : (
+    ) : run.failingSince !== undefined ? (
       <span class="wait">
         the service has been unavailable since <Time at={run.failingSince} exact />
+      </span>
+    ) : report.budget.pausedUntil === undefined ? null : (
+      <span class="wait">
+        waiting for the rate limit until <Time at={report.budget.pausedUntil} exact />
       </span>
     );
   return (

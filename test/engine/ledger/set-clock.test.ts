@@ -98,6 +98,18 @@ test('set back, a pause of an account, a target, a delivery or a report lasts no
   });
 });
 
+test.each(steps)('set by %d ms, a target may make an unclear change for its real time', async (ms) => {
+  await database.pool.query(`
+    insert into ledger.deliveries (id, target, scope, sync, kind, task_id, sequence, event, task, state, seen_at, due_at, unclear_at)
+      values ('unclear ${ms}', 'hook', 'demo', 'm', 'task', '1', 1, 'changed', '{}', 'waiting', now(), now(), clock_timestamp())`);
+  await ledgerNow(database.pool);
+  await clock.setBy(ms);
+  await ledgerNow(database.pool);
+  const sinceMs = -(await waitOf(`select unclear_at from ledger.deliveries where id = 'unclear ${ms}'`));
+  expect(sinceMs).toBeGreaterThanOrEqual(0);
+  expect(sinceMs).toBeLessThan(5_000);
+});
+
 test('set back while no process ran, the first process that starts notices', async () => {
   const run = await aRun(database);
   const claim = await claimOn(database, run, { worker: ELSEWHERE });
