@@ -102,6 +102,11 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await readFile(await invalid.path(), 'utf8')).toMatch(
       /^lockstep_line;.*\r\n5;invalid;AMOUNT_.*;A-4;2;viel\r\n$/,
     );
+    const beside = page.getByRole('link', { name: 'CSV', exact: true });
+    const results = (kind: string) => `${new URL(page.url()).pathname}/results/${kind}`;
+    const files = await beside.evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    expect(files).toEqual(['invalid', 'rejected'].map(results)); // with the cells of the lines
+    expect(await page.getByText('Download as CSV').count()).toBe(0);
     await expect
       .poll(() => page.textContent('.phases'))
       .toMatch(/4 rows readtook .* began .*waiting for approval.*Sendingtook .*Reading back what was senttook /);
