@@ -15,9 +15,9 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
 
-/** For a cell on a page: line breaks are common in cells, so they get a sign that people know. */
+/** For a cell or a line of a file on a page: line breaks and tabs are common there, so they get signs that people know. */
 export function inOneLine(text: string): string {
-  return visible(text.replace(/\r\n|[\r\n]/g, ' ⏎ '));
+  return visible(text.replace(/\r\n|[\r\n]/g, ' ⏎ ').replaceAll('\t', ' → '));
 }
 
 /** For a file's name: the result is itself usable as a file name. */

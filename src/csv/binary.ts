@@ -17,9 +17,9 @@ const KINDS: readonly (readonly [magic: string, kind: string, remedy: string])[]
   ['28b52ffd', 'a zstd archive', UNPACK],
   ['50415231', 'a Parquet file', 'Export it as CSV.'],
   ['53514c69746520666f726d6174', 'an SQLite database', 'Export the table as CSV.'],
-  ['89504e47', 'an image', 'Name the CSV file.'],
-  ['ffd8ff', 'an image', 'Name the CSV file.'],
-  ['7f454c46', 'a program', 'Name the CSV file.'],
+  ['89504e47', 'an image', 'Choose the CSV instead.'],
+  ['ffd8ff', 'an image', 'Choose the CSV instead.'],
+  ['7f454c46', 'a program', 'Choose the CSV instead.'],
   ['fffe0000|0000feff|(?:(?!00)..000000){4}|(?:000000(?!00)..){4}', 'text in UTF-32', 'Save it as UTF-8.'],
 ];
 
@@ -34,7 +34,7 @@ export function refuseBinary(firstBlock: Buffer, name: string): void {
   if (utf16Of(firstBlock) !== undefined) return;
   let controls = 0;
   for (const byte of firstBlock) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d)) controls += 1;
-  if (controls > firstBlock.length * MOST_CONTROLS) throw binary(name, 'binary data', 'Name a CSV file.');
+  if (controls > firstBlock.length * MOST_CONTROLS) throw binary(name, 'binary data', 'Choose the CSV instead.');
 }
 
 function binary(name: string, kind: string, remedy: string): LockstepError {

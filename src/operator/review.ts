@@ -102,6 +102,28 @@ export function choicesFor({ kind, reason }: Pick<ReviewItem, 'kind' | 'reason'>
   return [...own, 'later'];
 }
 
+const CONTACT_MEANINGS: Readonly<Record<Choice, string>> = {
+  use: 'Use links the contact with that customer.',
+  create: 'Create makes a new customer for it, once.',
+  ignore: 'Ignore leaves it as it is, until its evidence changes.',
+  later: 'Later keeps it in review.',
+};
+const ORDER_MEANINGS: Readonly<Record<Choice, string>> = {
+  use: 'Use gives the order to that customer.',
+  create: 'Send it again does so once.',
+  ignore: 'Ignore sends nothing, and the row counts as existing.',
+  later: 'Later keeps it in review.',
+};
+
+/** What each choice for an item does, in a sentence each. */
+export function meaningsFor(item: Pick<ReviewItem, 'kind' | 'reason'>): string {
+  const meanings = item.kind === 'contact' ? CONTACT_MEANINGS : ORDER_MEANINGS;
+  const words = choicesFor(item).map((choice) =>
+    choice === 'use' && item.reason === 'DIFFERS' ? 'Use overwrites the order with this row.' : meanings[choice],
+  );
+  return words.join(' ');
+}
+
 /** The records that an item may be: customers, or the order that differs. */
 export function recordsFor({ kind, reason, facts, customers }: ReviewItem): readonly string[] {
   return kind === 'order' && reason === 'DIFFERS' ? [String(facts?.order)] : Object.keys(customers);

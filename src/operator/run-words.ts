@@ -34,7 +34,6 @@ export const SCAN_WORDS = {
   unproven: 'unproven: records may have been missed',
 } as const;
 
-const IN_LINES: Partial<Record<Verdict, string>> = { review: 'in review' };
 const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created', updated: 'would be updated' };
 
 type Counted = Pick<RunReport, 'counts'> &
@@ -45,7 +44,7 @@ export function countsLine(report: Counted): string {
   const { counts, type = '', dryRun = false } = report;
   const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
     (verdict) =>
-      `${formatCount(counts[verdict])} ${plannedWord(verdict, dryRun) ?? undeliveredWord(verdict, type) ?? IN_LINES[verdict] ?? verdict}${verdict === 'review' ? decidedPart(report) : ''}`,
+      `${formatCount(counts[verdict])} ${verdictWords(verdict, { type, dryRun })}${verdict === 'review' ? decidedPart(report) : ''}`,
   );
   return [...parts, ...unsettledParts(report)].join(', ') || 'nothing';
 }
@@ -99,9 +98,9 @@ const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   updated: 'updated',
   unchanged: 'unchanged',
   existing: 'existing',
-  invalid: 'not valid, never sent',
+  invalid: 'invalid (never sent)',
   rejected: 'rejected',
-  review: 'for a person to decide',
+  review: 'in review',
   unknown: 'not settled',
 };
 

@@ -20,7 +20,7 @@ const HOW: Readonly<Record<Exclude<MappedColumn['how'], 'fuzzy'>, string>> = {
   exact: 'has the name of the field',
   synonym: 'a common name for it',
   content: 'by its cells',
-  shared: 'also names the customer',
+  shared: 'used to find and to create customers',
 };
 
 export function delimiterWords(delimiter: string): string {

@@ -154,7 +154,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   } catch (cause) {
     await app.close();
     if (codeOf(cause) === 'EADDRINUSE') {
-      const message = `The service cannot listen on ${host}:${port}: the port is in use. Stop the other process or choose another (--port; in a program, the option port)`;
+      const message = `The service cannot listen on ${host}:${port}: the port is in use. Stop the other process, or choose another port (--port; in a program, the option port)`;
       throw wrongUse(message, 'SERVICE_PORT_IN_USE', cause);
     }
     const message = `The service cannot listen on ${host}:${port}: ${messageOf(cause)}. Choose another address (--listen and --port; in a program, the options listen and port)`;

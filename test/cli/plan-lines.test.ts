@@ -24,7 +24,7 @@ const CASES: readonly (readonly [kinds: readonly Kind[], line: string])[] = [
   [['update'], 'Of 1 row: 1 order to update.'],
   [['create', 'update', 'existing'], 'Of 3 rows: 1 order to create, 1 to update; 1 existing.'],
   [['missing'], 'Of 1 row: 1 customer to create first, 1 order to create.'],
-  [['existing', 'invalid'], 'Of 2 rows: nothing to write; 1 existing, 1 invalid.'],
+  [['existing', 'invalid'], 'Of 2 rows: nothing to write; 1 existing, 1 invalid (never sent).'],
 ];
 
 test.each(CASES)('the plan of %j leaves out zeros', async (kinds, line) => {

@@ -67,7 +67,7 @@ test('shows a run with its counts, its reasons by frequency, and the first rows 
   expect(json.reasons[0]).toEqual({ verdict: 'review', reason: 'AMBIGUOUS_MATCH', count: 2 });
   const { stdout } = await runs('show', id);
   expect(stdout).toMatch(
-    /2 rows for a person to decide:\n {2}2 × AMBIGUOUS_MATCH, Ben, Cho\n {6}The contact matches .*\n {6}Fix: .*\n/,
+    /2 rows in review:\n {2}2 × AMBIGUOUS_MATCH, Ben, Cho\n {6}The contact matches .*\n {6}Fix: .*\n/,
   );
   expect(stdout).toContain(`lockstep runs export ${id} --verdict rejected --out ${id}.rejected.csv`);
 });

@@ -130,6 +130,7 @@ describe.runIf(CHROMIUM)('an account', () => {
     };
     const statusOfFirst = await pause();
     await page.goto(`${web.url}/accounts/test`);
+    expect(await page.textContent('main')).toMatch(/Tenanttest since/); // its only address is that of the settings
     await page.getByRole('button', { name: 'It is the same tenant' }).click();
     expect(await page.textContent('[role=status]')).toMatch(/is tenant test\. 1 paused run continues\./);
     expect(await page.getByText('to be confirmed').count()).toBe(0);

@@ -68,6 +68,17 @@ test('is begun once: other choices are refused, and the same ones lead to its ru
   expect(again).not.toHaveProperty('form');
 });
 
+test('has amounts such as 12.00- as negative ones if its form says so, also once its lines are corrected', async () => {
+  const { id } = await api('/uploads?account=test', 'order_id,client_id,amount\nA-1,1,12.00-\nA-2,2,x\n');
+  const run = await load(id, { accounting: 'yes' });
+  expect((await api(`/runs/${run}/plan?kind=new`)).writes[0].changes).toContainEqual({ field: 'amount', to: '-12' });
+  const cells = [{ line: 3, column: 3, text: '(5.00)' }];
+  const corrected = await api(`/runs/${run}/corrections`, { cells });
+  expect(corrected.form).toMatchObject({ accounting: 'yes' });
+  const again = await load(corrected.upload, corrected.form);
+  expect((await api(`/runs/${again}`)).counts).toMatchObject({ in: 2, invalid: 0 });
+});
+
 test('is corrected: cells, a text in a column, and a line that is left out', async () => {
   const csv = 'order_id,client_id,amount\nA-1,1,10\nA-2,2,12x\nA-3,,13\nA-4,3,y\n';
   const { id } = await api('/uploads?account=test', csv);

@@ -73,7 +73,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goto(web.url + sent.headers.get('location'));
     expect(await page.textContent('h1')).toBe('x.csv');
     expect(await said(page)).toMatch(/^CSV_NO_CUSTOMER_COLUMN An order needs its customer(?!.*--)/);
-    expect(await page.textContent('.load-columns')).toMatch(/"Betrag", found.*10,50/s);
+    expect(await page.textContent('.load-columns')).toMatch(/"Betrag", detected.*10,50/s);
     await restart();
     await page.goto(`${web.url}/load`);
     await page.getByRole('link', { name: 'x.csv' }).click(); // waits there, although its page was closed
@@ -89,7 +89,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.textContent('main')).toMatch(/1 of the first 4 rows is not valid.*5.*"viel" is not a number/s);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    expect(await page.textContent('#live')).toMatch(/2 orders.*Not written1 not valid, never sent1 rejected/);
+    expect(await page.textContent('#live')).toMatch(/2 orders.*Not written1 invalid \(never sent\)1 rejected/);
     expect(await harness.orders()).toEqual([]);
     await page.getByRole('link', { name: 'Only problems' }).click();
     expect(await page.locator('tbody tr').count()).toBe(2);
@@ -102,6 +102,11 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await readFile(await invalid.path(), 'utf8')).toMatch(
       /^lockstep_line;.*\r\n5;invalid;AMOUNT_.*;A-4;2;viel\r\n$/,
     );
+    const beside = page.getByRole('link', { name: 'CSV', exact: true });
+    const results = (kind: string) => `${new URL(page.url()).pathname}/results/${kind}`;
+    const files = await beside.evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    expect(files).toEqual(['invalid', 'rejected'].map(results)); // with the cells of the lines
+    expect(await page.getByText('Download as CSV').count()).toBe(0);
     await expect
       .poll(() => page.textContent('.phases'))
       .toMatch(/4 rows readtook .* began .*waiting for approval.*Sendingtook .*Reading back what was senttook /);
@@ -170,12 +175,13 @@ describe.runIf(CHROMIUM)('a file', () => {
     const { page, close } = await openPage(browser);
     await choose(page, 'orders.xlsx', Buffer.from('PK\u0003\u0004\u0000\u0000binary\u0000'));
     expect(await said(page)).toContain('CSV_BINARY');
+    expect(await page.getByRole('button', { name: 'Read it again' }).count()).toBe(0); // no choice makes it a table
     await choose(page, 'orders.csv.gz', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]));
     expect(await said(page)).toContain('CSV_GZIP_BROKEN');
     await choose(page, 'orders.csv', 'order_id;client_id;amount\nA;1;1\nB;2;"2');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    expect(await page.textContent('#live')).toContain('Not written1 not valid, never sent');
+    expect(await page.textContent('#live')).toContain('Not written1 invalid (never sent)');
     for (const name of await uploaded()) await utimes(path.join(harness.dataDir, 'uploads', name), 0, 0);
     await choose(page, 'empty.csv', '');
     expect(await said(page)).toContain('the file is empty');
@@ -403,7 +409,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const { page, close } = await openPage(browser);
     await choose(page, 'orders.csv', 'order_id,customer_email,amount\nA-1,two@example.org,5\nA-2,one@example.org,5\n');
     await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('heading', { name: '1 row for a person to decide' }).waitFor();
+    await page.getByRole('heading', { name: '1 row in review' }).waitFor();
     const decide = page.getByRole('link', { name: 'Decide them' });
     expect(await decide.count()).toBe(0);
     await page.goto(`${page.url()}/rows/2`);

@@ -236,6 +236,15 @@ test('sending a load after all says that it asks again, not that rows failed', a
   expect(page).not.toContain('rows that failed');
 });
 
+test('a page says what it means to acknowledge a run before it is done', async () => {
+  const { id } = await aRun(database, { type: 'orders', sync: 'orders' });
+  await endRun(database.pool, id, 'failed', { code: 'KEY_REFUSED', message: 'The key is refused.' });
+  expect(await htmlAt(`/runs/${id}`)).toContain(`href="/confirm?action=acknowledge&amp;run=${id}"`);
+  expect(await htmlAt(`/confirm?action=acknowledge&run=${id}`)).toMatch(
+    /Home and alerts leave its problems out.*action="\/confirm\/acknowledge".*lockstep runs acknowledge/s,
+  );
+});
+
 test('starts within a minute are shown with their seconds', async () => {
   const { pool } = database;
   const text = TEXT.replace('type: tasks,', 'type: tasks, schedule: { every: 5s },');

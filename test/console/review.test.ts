@@ -93,7 +93,11 @@ const ITEM = `/review/items/${encodeURIComponent('acme/contact-1')}`;
 test('a row that can only be ignored says what to do at the service, and its run has nothing to retry', async () => {
   const twice = await ordersInReview(['Ann'], { reason: 'DUPLICATE', facts: { what: 'order', ids: ['14', '15'] } });
   const [{ id }] = (await call('/review')).json.items;
-  expect(await pageAt(web, `/review/items/${encodeURIComponent(id)}`)).toContain('Delete all but one at the service.');
+  const page = await pageAt(web, `/review/items/${encodeURIComponent(id)}`);
+  expect(page).toContain('Delete all but one at the service.');
+  expect(page).toContain(
+    '<p class="dim">Ignore sends nothing, and the row counts as existing. Later keeps it in review.</p>',
+  );
   expect(await pageAt(web, `/runs/${twice}`)).not.toContain('action=retry');
   expect(await pageAt(web, `/runs/${await ordersInReview(['Bob'])}`)).toContain('action=retry');
 });

@@ -58,8 +58,8 @@ test('declined, a retry on a terminal shows the plan and its invalid rows once, 
   expect(resumed.stderr).toContain(`Run ${run} was not approved.`);
   const retry = ['runs', 'retry', String(run), '--config', 'lockstep.yaml'];
   const declined = await command(retry, { ...harness.around, isTTY: true, answers: 'n\n' });
-  expect(declined.stdout).toMatch(/Of 5 rows: 4 orders to create; 1 invalid\.[\s\S]*Write that\?/);
-  expect(declined.stdout.match(/1 row not valid/g)).toHaveLength(1);
+  expect(declined.stdout).toMatch(/Of 5 rows: 4 orders to create; 1 invalid \(never sent\)\.[\s\S]*Write that\?/);
+  expect(declined.stdout.match(/1 row invalid/g)).toHaveLength(1);
   expect([declined.code, await harness.orders()]).toEqual([3, []]);
   expect((await command(retry, { ...harness.around, isTTY: true, answers: 'y\n' })).code).toBe(1);
   expect((await harness.orders()).length).toBe(4);

@@ -42,10 +42,10 @@ export const CELL_REASONS = {
     remedy: 'Write all digits.',
   },
   AMOUNT_PARENTHESES: {
-    meaning: 'The amount uses the accounting form of minus, which is not enabled.',
-    sentence: 'uses the accounting form of minus, which is not enabled.',
+    meaning: 'The amount is written as (12.00) or 12.00-, which is read as -12.00 only if you say so.',
+    sentence: 'is written as in bookkeeping, and is read as a negative amount only if you say so.',
     remedy:
-      'Write -12.00, or load the file with `--accounting` on the command line; for a watched folder, set `accounting` in the options of its sync.',
+      'Write -12.00, or say that such amounts are negative, on the command line (`--accounting`) or in the form of the console; for a watched folder, set `accounting` in the options of its sync.',
   },
   AMOUNT_NEGATIVE_ZERO: {
     meaning: 'The amount is minus zero.',

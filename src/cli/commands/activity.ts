@@ -16,7 +16,7 @@ export function define(activity: Command, perform: Perform): void {
   activity
     .description(
       'Lists what people did in the console, and programs through its API, the newest first: who, what, and whether it ' +
-        'was refused. Commands are not listed: who runs one has the files and the database.',
+        'was refused. Commands in a terminal are not listed: a person who can run them can also change the ledger.',
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .option('--about <name>', 'only of this run, sync, target or account')

@@ -21,8 +21,8 @@ interface StartOptions {
 export function define(command: Command, perform: Perform): void {
   command
     .description(
-      'Runs continuously until it is stopped. The role worker works on every unfinished run; scheduler starts the syncs ' +
-        'of the settings when they are due; service serves the Sales & Productivity API; console serves the web pages and ' +
+      'Runs continuously until it is stopped. The role worker works on every unfinished run; scheduler plans the starts of ' +
+        'the syncs of the settings; both start syncs that are due; service serves the Sales & Productivity API; console serves the web pages and ' +
         'accepts calls from outside systems, at the address console.listen of the settings. Any number of processes, also on ' +
         'several machines, can share the work on one database (and Redis). On SIGHUP the process reads the settings again: new ' +
         'work uses the changed accounts, syncs, schedules, targets and alert channels; settings with a problem are refused. On SIGTERM it ' +

@@ -53,6 +53,9 @@ type Perform = (needs: ActionNeeds, about: string, how: How) => Promise<Done>;
 
 export const RUN_ACTIONS = ['cancel', 'resume', 'retry', 'acknowledge'] as const;
 export type RunAction = (typeof RUN_ACTIONS)[number];
+/** What a page asks about before it is done. */
+export const CONFIRMED_ACTIONS = ['cancel', 'retry', 'acknowledge'] as const satisfies readonly RunAction[];
+export type ConfirmedAction = (typeof CONFIRMED_ACTIONS)[number];
 export const SYNC_ACTIONS = ['run', 'dry-run', 'pause', 'resume'] as const;
 export type SyncAction = (typeof SYNC_ACTIONS)[number];
 export const ACCOUNT_ACTIONS = ['try-key', 'suspend', 'resume', 'rebind', 'fresh'] as const;

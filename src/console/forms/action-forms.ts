@@ -7,7 +7,15 @@ import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { planOf } from '../../operator/run-plan.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
-import { ACCOUNT_ACTIONS, actOnAccount, actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
+import {
+  ACCOUNT_ACTIONS,
+  actOnAccount,
+  actOnRun,
+  actOnSync,
+  CONFIRMED_ACTIONS,
+  RUN_ACTIONS,
+  SYNC_ACTIONS,
+} from '../actions/actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { accountPath } from '../pages/account.tsx';
 import { isLarge } from '../pages/run-load.tsx';
@@ -18,7 +26,7 @@ import { formOf, onForm, tell } from './forms.ts';
 const ofRun = z.object({ run: z.string(), action: z.enum(RUN_ACTIONS) });
 const ofSync = z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) });
 const ofAccount = z.object({ account: z.string() });
-const ofRuns = z.object({ action: z.enum(['cancel', 'retry']) });
+const ofRuns = z.object({ action: z.enum(CONFIRMED_ACTIONS) });
 const firstOrders = z.coerce.number().int().min(1).optional();
 const why = z.object({ reason: z.string().trim().max(200).optional() });
 
@@ -64,7 +72,7 @@ export function addActionForms(app: FastifyInstance, needs: SharedNeeds): void {
         refused.push(error.message);
       }
     }
-    const words = { cancel: 'cancelled', retry: 'retried' }[action];
+    const words = { cancel: 'cancelled', retry: 'retried', acknowledge: 'acknowledged' }[action];
     const text = [`${plural(1 + rest.length - refused.length, 'run')} ${words}.`, ...refused].join(' ');
     say(reply, { tone: refused.length === 0 ? 'good' : 'bad', text });
     return '/runs';

@@ -26,6 +26,7 @@ export const loadForm = z.object({
   encoding: z.enum(ENCODINGS).optional(),
   delimiter: z.enum(DELIMITERS).optional(),
   decimal: z.enum(['.', ',']).optional(),
+  accounting: yes,
   header: z.coerce.number().int().min(1).optional(),
   headless: yes,
   preset: z.string().max(100).optional(),
@@ -52,11 +53,12 @@ export function columnValue(name: string, index: number): string {
 }
 
 export function choicesOf(form: LoadForm): FileLoad['choices'] {
-  const { encoding, delimiter, decimal, header, headless, preset, combine, only, is } = form;
+  const { encoding, delimiter, decimal, accounting, header, headless, preset, combine, only, is } = form;
   return {
     encoding,
     delimiter,
     decimal,
+    accounting: accounting === 'yes',
     preset,
     headerLine: headless ? undefined : header,
     hasHeader: headless ? false : undefined,
@@ -68,7 +70,7 @@ export function choicesOf(form: LoadForm): FileLoad['choices'] {
 
 /** The columns and options of a load, for a file with some of its rows. */
 export function formOfLoad(load: Load, { existing, createCustomers }: OrdersOptions): Readonly<Record<string, string>> {
-  const { columns: found, decimal } = readAs(load);
+  const { columns: found, decimal, accounting } = readAs(load);
   const columns = Object.entries(found).flatMap(([field, name]) => {
     const index = load.header.indexOf(name);
     if (name !== '' && index < 0) return [];
@@ -77,6 +79,7 @@ export function formOfLoad(load: Load, { existing, createCustomers }: OrdersOpti
   return {
     ...Object.fromEntries(columns),
     ...(decimal !== undefined && { decimal }),
+    ...(accounting && { accounting: 'yes' }),
     ...(createCustomers && { customers: 'yes' }),
     existing,
   };
@@ -87,8 +90,8 @@ export function commandOf(
   form: LoadForm,
   { name, account }: { readonly name: string; readonly account: string },
 ): string {
-  const { encoding, delimiter, decimal, header, headless, preset, combine, existing, customers, again, only, is } =
-    form;
+  const { encoding, delimiter, decimal, accounting, header, headless, preset, combine, only, is } = form;
+  const { existing, customers, again } = form;
   const option = (flag: string, value: string | number | undefined) =>
     value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`];
   return [
@@ -99,6 +102,7 @@ export function commandOf(
     ...option('encoding', encoding),
     ...option('delimiter', delimiter === '\t' ? 'tab' : delimiter),
     ...option('decimal', decimal),
+    ...(accounting ? ['--accounting'] : []),
     ...(headless ? ['--no-header'] : option('header-row', header)),
     ...option('preset', preset),
     ...option('combine-lines', combine),

@@ -7,6 +7,7 @@ import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
 import { accountNamed } from '../../settings/settings.ts';
+import { originOf } from '../../settings/shared-accounts.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { OverTime } from '../parts/charts.tsx';
 import { Act, Field } from '../parts/inputs.tsx';
@@ -92,7 +93,7 @@ function AccountFacts({ state, context }: { readonly state: AccountState; readon
         Address: (
           <Foreign text={url === 'embedded' ? 'the embedded service' : (url ?? 'not in the settings')} most={200} />
         ),
-        Tenant: identity === null ? 'not used yet' : <Identity identity={identity} />,
+        Tenant: identity === null ? 'not used yet' : <Identity identity={identity} url={url} />,
         Budget: allowed !== null && [allowed, ' ', <RateNow account={name} context={context} />],
         Dialect: [
           chosen.map(([path, value]) => (
@@ -107,12 +108,19 @@ function AccountFacts({ state, context }: { readonly state: AccountState; readon
   );
 }
 
-function Identity({ identity }: { readonly identity: NonNullable<AccountState['identity']> }) {
-  const { scope, tenant, origins, boundAt } = identity;
+interface IdentityProps {
+  readonly identity: NonNullable<AccountState['identity']>;
+  readonly url: string | null;
+}
+
+/** With the addresses at which it was seen, besides that of the settings. */
+function Identity({ identity: { scope, tenant, origins, boundAt }, url }: IdentityProps) {
+  const own = url === null || url === 'embedded' ? url : originOf(url);
+  const others = origins.filter((origin) => origin !== own);
   const words = [scope, ...(tenant === null ? [] : [`id ${tenant}`])].join(', ');
   return (
     <>
-      <Foreign text={origins.length === 0 ? words : `${words} at ${origins.join(', ')}`} most={400} />
+      <Foreign text={others.length === 0 ? words : `${words}, also at ${others.join(', ')}`} most={400} />
       {' since '}
       <Time at={boundAt} />
     </>

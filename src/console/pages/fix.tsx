@@ -56,7 +56,7 @@ export const fix = definePage({
       body: (
         <>
           <Crumbs to={{ [`/runs/${run.id}`]: run.title }} />
-          <h1>Correct {plural(bad.count, 'order')}</h1>
+          <h1>Correct {plural(bad.count, 'row')}</h1>
           <p class="dim">
             They become a new file, <Foreign text={name} most={120} />, which you then look at and load.{' '}
             {isPlanDropped(run)
@@ -89,7 +89,7 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
   return (
     <Section
       title="Cells"
-      side={hidden > 0 && <span class="dim">{plural(hidden, 'more order')} in the new file, not shown here</span>}
+      side={hidden > 0 && <span class="dim">{plural(hidden, 'more row')} in the new file, not shown here</span>}
     >
       <SheetTable label="Cells" as="load-fix" titles={<ProblemColumns names={names} />}>
         {lines.map(({ line, cells, why, remedy, wrong }) => (

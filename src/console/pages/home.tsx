@@ -81,8 +81,8 @@ function FirstSteps({ context: { settings, hint, canAct } }: { readonly context:
     <Empty title="Nothing has run yet">
       <ol class="steps">
         <li>
-          Check that the account answers, on <a href={accountPath(account ?? '')}>its page</a> or with a command. This
-          only reads:
+          Check that account {account} answers, on <a href={accountPath(account ?? '')}>its page</a> or with a command.
+          This only reads:
           <Command line={hint(`doctor --account ${account}`)} />
         </li>
         {sync === undefined ? (

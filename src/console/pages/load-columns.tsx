@@ -30,7 +30,7 @@ export function Columns({ preview, form }: { readonly preview: Preview; readonly
   return (
     <Section title="Columns">
       <table class="list load-columns">
-        <Head columns={['Field', 'Column', 'First cells', 'Found by']} />
+        <Head columns={['Field', 'Column', 'First cells', 'Detected by']} />
         {GROUPS.map(({ title, fields }) => (
           <tbody>
             <tr>
@@ -74,21 +74,21 @@ interface FieldRowProps {
 }
 
 function FieldRow({ field, column, preview: { table, firstRows, sheet }, chosen }: FieldRowProps) {
-  const noneFound = sheet ? 'None found' : 'Find it';
-  const found = column ? short(`${columnWords(column, table.columns)}, found`) : noneFound;
+  const none = sheet ? 'none, detected' : 'detect it';
+  const detected = column ? short(`${columnWords(column, table.columns)}, detected`) : none;
   const cells = column ? firstRows.slice(0, SHOWN_CELLS).map((row) => cellFrom(row, column)) : [];
   return (
     <tr>
       <th scope="row">{field}</th>
       <td>
         <select name={columnOf(field)} aria-label={`Column of ${field}`}>
-          <option value="">{chosen === undefined ? found : 'Find it'}</option>
+          <option value="">{chosen === undefined ? detected : 'detect it'}</option>
           <option value={NO_COLUMN} selected={chosen === NO_COLUMN}>
-            No column
+            no column
           </option>
           {table.columns.map((name, index) => (
             <option value={columnValue(name, index)} selected={chosen === columnValue(name, index)}>
-              {short(table.format.hasHeader ? JSON.stringify(name) : `Column ${index + 1}`)}
+              {short(table.format.hasHeader ? JSON.stringify(name) : `column ${index + 1}`)}
             </option>
           ))}
         </select>

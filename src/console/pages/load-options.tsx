@@ -36,7 +36,7 @@ interface ReadingProps {
 /** How the file is read: each choice shows what was detected, and can be changed. */
 export function Reading({ form, preview }: ReadingProps) {
   const { table, sheet, presets = [] } = preview ?? {};
-  const { encoding, delimiter, decimal, header, headless, preset, combine } = form;
+  const { encoding, delimiter, decimal, accounting, header, headless, preset, combine } = form;
   const detected = sheet?.decimal.sign;
   return (
     <Section title="How it is read">
@@ -85,13 +85,14 @@ export function Reading({ form, preview }: ReadingProps) {
           placeholder={found(table && (table.format.hasHeader ? String(table.headerLine) : 'none'))}
         />
         <Check name="headless" label="It has no header" checked={headless !== undefined} />
+        <Check name="accounting" label="(12.00) and 12.00- are negative" checked={accounting !== undefined} />
         <button type="submit">Read it again</button>
       </div>
       {table && (
         <Facts
           of={{
             Encoding: table.encoding.why,
-            Columns: `quotes ${table.format.quote}, lines by ${table.format.lineEnd}`,
+            Format: `quote ${table.format.quote}, line end ${table.format.lineEnd}`,
             Amounts: sheet && <Foreign text={decimalWords(sheet)} most={200} />,
             Preset: sheet?.preset && presetWords(sheet.preset),
             Lines: sheet?.combine && combineWords(sheet.combine),

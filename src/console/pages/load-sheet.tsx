@@ -102,16 +102,13 @@ function resultOf({ name, account }: Upload, { run, status, rows, lines, warning
             {warnings.map((text) => (
               <li>
                 <Words text={text} most={600} />
-                {text.includes('--where') && (
-                  <>
-                    {' '}
-                    To choose one, do not approve the plan: <a href="/load">load the file again</a> with “Only orders
-                    whose”.
-                  </>
-                )}
               </li>
             ))}
           </ul>
+          <p class="dim">
+            To read it in another way or load only some of its orders, do not approve the plan, and{' '}
+            <a href={addressOf('/load', { account })}>load the file again</a>.
+          </p>
         </Section>
       )}
       <p class="more">
@@ -186,6 +183,12 @@ function Readings({ upload, form, readings }: ReadingsProps) {
 
 /** The file is not a table as it is read now. */
 function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines: readonly string[] }) {
+  if (lines.length === 0)
+    return (
+      <p class="more">
+        <Button to={addressOf('/load', { account: upload.account })} label="Choose another file" primary />
+      </p>
+    );
   return (
     <form class="load" method="get">
       <FirstLines upload={upload} form={form} lines={lines} />
@@ -234,7 +237,11 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
       <Options form={form} wasLoaded={earlier !== undefined} columns={preview.table.columns} />
       <div class="acts">
         <Submit label="Check and plan" primary formmethod="post" disabled={sheet === undefined} />
-        <span class="dim">Reads the service and writes nothing: the load then waits until you approve it.</span>
+        <span class="dim">
+          {sheet === undefined
+            ? 'Not yet: solve the problem above, and read the file again.'
+            : 'Reads the service and writes nothing: the load then waits until you approve it.'}
+        </span>
       </div>
     </form>
   );

@@ -6,7 +6,7 @@ import { withOptions } from '../../base/reasons/template.ts';
 import { capital } from '../../base/texts.ts';
 import type { Decision } from '../../engine/ledger/decisions.ts';
 import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
-import { choicesFor, KEY_WORDS, longId, recordsFor, statementOf } from '../../operator/review.ts';
+import { choicesFor, KEY_WORDS, longId, meaningsFor, recordsFor, statementOf } from '../../operator/review.ts';
 import { canUndo, nameOf } from '../../operator/review-decisions.ts';
 import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
@@ -253,6 +253,7 @@ function Choices({ item, choices }: { readonly item: ReviewItem; readonly choice
   return (
     <>
       <Note />
+      <p class="dim">{meaningsFor(item)}</p>
       <div class="acts">
         {choices.includes('create') && (
           <button type="submit" name="choice" value="create" data-key="c">

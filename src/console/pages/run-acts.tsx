@@ -45,9 +45,9 @@ interface ActOnProps extends Offered {
   readonly isAsked: boolean;
 }
 
-/** What cannot be undone is confirmed on a page of its own. */
+/** A page of its own says what the action means, and asks. */
 function ActOn({ run, plan, action, label, primary, isAsked }: ActOnProps) {
-  if (action === 'acknowledge' || (action === 'resume' && !isAsked))
+  if (action === 'resume' && !isAsked)
     return <Act path={`/runs/${run}/${action}`} label={label} primary={primary} values={{ plan }} />;
   const path = action === 'resume' ? `/runs/${run}/approve` : addressOf('/confirm', { action, run });
   return <Button to={path} label={label} primary={primary} />;

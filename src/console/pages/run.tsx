@@ -62,6 +62,7 @@ export const run = definePage({
     const { report, sections, reasons, throughput, minutes, times, left, rowsSettled, canRetry } = figures;
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
+    const hasResults = isLoad && report.counts.in > 0 && shown.rowsPruned === 0;
     const isAsking = report.state === 'awaiting-approval';
     const waiting = isLoad && canAct && correction === undefined ? await context.loads.uploads.waiting() : [];
     const notes = notesBeside(shown, [report.error?.message, suspended?.message]);
@@ -83,12 +84,10 @@ export const run = definePage({
           <Phases run={{ ...shown, rowsSettled }} {...{ report, left, times, minutes }} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
-          <Figures run={shown} report={report} hasProblems={sections.length > 0} />
-          {isLoad && report.counts.in > 0 && shown.rowsPruned === 0 && (
-            <Results run={shown} report={report} canCorrect={canAct && correction === undefined} />
-          )}
+          <Figures run={shown} {...{ report, hasResults }} hasProblems={sections.length > 0} />
+          {hasResults && <Results run={shown} report={report} canCorrect={canAct && correction === undefined} />}
           {sections.length > 0 && !isReplaced && (
-            <Problems title={shown.title} report={report} sections={sections} hint={hint} />
+            <Problems title={shown.title} {...{ report, sections, hint, hasResults }} />
           )}
           {reasons.length > 0 && (
             <Section title="Other outcomes by reason">
@@ -217,7 +216,13 @@ function Headline({ run, report, plan, canAct, correction, canRetry }: HeadlineP
   );
 }
 
-function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: boolean }) {
+interface FiguresProps extends OfRun {
+  readonly hasProblems: boolean;
+  /** Its files of results have more than a CSV of its rows. */
+  readonly hasResults: boolean;
+}
+
+function Figures({ run, report, hasProblems, hasResults }: FiguresProps) {
   const { counts, calls, budget, scan, audit } = report;
   const isPartial = budget.allowedPerSecond !== null && budget.used !== null;
   return (
@@ -227,9 +232,11 @@ function Figures({ run, report, hasProblems }: OfRun & { readonly hasProblems: b
         <span class="links">
           <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
           {hasProblems && <a href={addressOf(`/runs/${run.id}/rows`, { verdict: 'problem' })}>Only problems</a>}
-          <a href={`/runs/${run.id}/rows.csv`} download={`${run.id}.csv`}>
-            Download as CSV
-          </a>
+          {!hasResults && (
+            <a href={`/runs/${run.id}/rows.csv`} download={`${run.id}.csv`}>
+              Download as CSV
+            </a>
+          )}
         </span>
       }
     >

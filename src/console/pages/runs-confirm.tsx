@@ -1,16 +1,22 @@
-/** Asks before runs are cancelled or retried: one, or several that were selected in the list. */
+/** Asks before runs are cancelled, retried or acknowledged: one, or several that were selected in the list. */
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import type { RunReport, RunState } from '../../operator/report.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { requireOperator } from '../access/guard.ts';
+import { CONFIRMED_ACTIONS, type ConfirmedAction } from '../actions/actions.ts';
 import { definePage } from '../page.ts';
 import { Button, Hidden } from '../parts/inputs.tsx';
 import { Command, Empty, Link } from '../parts/parts.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
 
 const WORDS = {
+  acknowledge: {
+    button: 'Acknowledge',
+    means:
+      'Home and alerts leave its problems out, because a person knows them. Its rows do not change. The problems are shown again if the run is worked on again, or if an audit finds a violation.',
+  },
   cancel: {
     button: 'Cancel',
     means:
@@ -31,16 +37,16 @@ const WORDS = {
   },
 } as const;
 
-function kindOf(action: 'cancel' | 'retry', reports: readonly RunReport[]): keyof typeof WORDS {
+function kindOf(action: ConfirmedAction, reports: readonly RunReport[]): keyof typeof WORDS {
   const areAll = (wanted: RunState) => reports.length > 0 && reports.every(({ state }) => state === wanted);
   if (action === 'cancel') return areAll('awaiting-approval') ? 'decline' : 'cancel';
-  return areAll('not-approved') ? 'restart' : 'retry';
+  return action === 'retry' && areAll('not-approved') ? 'restart' : action;
 }
 
 export const confirm = definePage({
   path: '/confirm',
   query: z.object({
-    action: z.enum(['cancel', 'retry']),
+    action: z.enum(CONFIRMED_ACTIONS),
     run: z.union([z.string().transform((one) => [one]), z.array(z.string()).max(100)]).prefault([]),
   }),
   async show({ pool, settings, person, hint }, { query: { action, run: ids } }) {

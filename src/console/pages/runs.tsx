@@ -135,7 +135,7 @@ function Filters({ query, context: { settings }, titles }: FilterProps) {
       <Select label="Status" name="status" options={STATUSES} value={query.status} />
       <Select label="With rows" name="verdict" options={VERDICTS} value={query.verdict} />
       <Days from={query.from} to={query.to} />
-      <Check label="Each run, also those that found nothing new" name="all" value="1" checked={query.all} />
+      <Check label="List every run, also those that found nothing new" name="all" value="1" checked={query.all} />
       <button type="submit">Filter</button>
     </form>
   );

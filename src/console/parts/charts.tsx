@@ -73,7 +73,7 @@ export function Speed({ throughput: { sent, widthS, startedAt }, account, minute
         <a id="budget" href={`/accounts/${encodeURIComponent(account)}`}>
           account {account}
         </a>{' '}
-        shows the calls of all runs. The rate allowed is kept for a week. A row counts in the second in which its answer
+        shows the calls of all runs. The allowed rate is kept for a week. A row counts in the second in which its answer
         was stored, and after a pause the budget allows a burst, so single seconds can be above the rate.
       </p>
       <OverTime columns={['Rows sent a second', 'Allowed a second']} rows={rows} exact />

@@ -22,9 +22,11 @@ interface ProblemsProps {
   readonly report: RunReport;
   readonly sections: readonly ProblemSection[];
   readonly hint: (command: string) => string;
+  /** Whether it has files with the lines of each verdict, to correct and load again. */
+  readonly hasResults: boolean;
 }
 
-export function Problems({ title, report, sections, hint }: ProblemsProps) {
+export function Problems({ title, report, sections, hint, hasResults }: ProblemsProps) {
   return (
     <>
       {sections.map((section) => (
@@ -39,12 +41,16 @@ export function Problems({ title, report, sections, hint }: ProblemsProps) {
                 <a href="/deliveries?verdict=waiting">Deliveries that wait</a>
               )}
               <a href={addressOf(`/runs/${report.run}/rows`, { verdict: section.verdict })}>All of them</a>
-              <a
-                href={addressOf(`/runs/${report.run}/rows.csv`, { verdict: section.verdict })}
-                download={`${section.verdict}.csv`}
-              >
-                CSV
-              </a>
+              {hasResults ? (
+                <a href={`/runs/${report.run}/results/${section.verdict}`}>CSV</a>
+              ) : (
+                <a
+                  href={addressOf(`/runs/${report.run}/rows.csv`, { verdict: section.verdict })}
+                  download={`${section.verdict}.csv`}
+                >
+                  CSV
+                </a>
+              )}
             </span>
           }
         >

@@ -18,7 +18,9 @@ const byField = z.record(z.string(), z.string());
 /** A part of what is kept with a load. `told`: as `rememberedColumns` returns it. `read`: how its file was read. */
 const formSchema = z.object({
   columns: z.object({ signature: z.string(), told: byField }).optional(),
-  read: z.object({ columns: byField, decimal: z.enum(['.', ',']).optional() }).optional(),
+  read: z
+    .object({ columns: byField, decimal: z.enum(['.', ',']).optional(), accounting: z.boolean().optional() })
+    .optional(),
 });
 
 export type TellingForm = z.input<typeof formSchema>;
@@ -53,7 +55,11 @@ export function tellingForm({ mapping, signature, amounts, preset, added }: Tell
   const found = columns.filter(({ how }) => how !== 'preset' && how !== 'shared');
   const decimal = amounts.decimal === 'unsure' ? undefined : amounts.decimal;
   return {
-    read: { columns: pairs([...found, ...none, ...(hasOrderId ? [] : [{ field: 'order_id', name: '' }])]), decimal },
+    read: {
+      columns: pairs([...found, ...none, ...(hasOrderId ? [] : [{ field: 'order_id', name: '' }])]),
+      decimal,
+      accounting: amounts.accounting,
+    },
     ...(told.length + none.length > 0 && !added && { columns: { signature, told: pairs([...told, ...none]) } }),
   };
 }
@@ -68,11 +74,11 @@ function pairs(
 
 /**
  * How the file of a load was read, so that some of its rows can be read in the same way: field → column, or empty where no column
- * fills the field, and the decimal sign. Of a load of an earlier version: what was said about its columns.
+ * fills the field, and the form of amounts. Of a load of an earlier version: what was said about its columns.
  */
 export function readAs({ form }: Load) {
   const { read, columns } = formSchema.parse(form ?? {});
-  return read ?? { columns: columns?.told ?? {}, decimal: undefined };
+  return read ?? { columns: columns?.told ?? {} };
 }
 
 /** Remembers what was said about the columns of a load that is accepted. */
