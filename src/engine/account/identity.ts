@@ -49,8 +49,8 @@ export type Resolved =
   | { readonly status: 'known'; readonly scope: string }
   | { readonly status: 'unclear'; readonly why: string };
 
-/** The share of known records that has to exist. */
-const ENOUGH = 0.8;
+/** The share of known records that has to be equal. */
+export const ENOUGH = 0.8;
 const MOST_ASKED = 8;
 const RECOGNISING_MS = 30_000;
 
