@@ -54,7 +54,7 @@ export async function checkTenant({ pool, run, account }: Asking, tenants: Reado
 }
 
 /**
- * Two keys of one tenant would be two accounts that both write the same records. Many services name no tenant in their
+ * Two keys or addresses of one tenant would be two accounts that both write the same records. Many services name no tenant in their
  * records; the records themselves show it. `found`: other records of the list. @throws RunPaused IDENTITY_UNCLEAR
  */
 export async function keepFirstWitnesses(
@@ -74,7 +74,7 @@ export async function keepFirstWitnesses(
     );
   });
   if (other === undefined) return;
-  const what = `shows the ${resource} of account "${other}", by another key`;
+  const what = `shows the ${resource} of account "${other}", which has another key or address`;
   const cause = 'It may be the same tenant, or another one with equal records.';
   throw identityUnclear(account.name, what, await sentSoFar(pool, run.id), cause);
 }

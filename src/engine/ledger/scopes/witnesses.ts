@@ -70,16 +70,17 @@ export async function keepWitnesses(
   );
 }
 
-/** Other accounts at the same address, whose tenants may be the one of `$1`: no tenant numbers, nor a person, tell them apart. */
+/** Other accounts with the same address or key, whose tenants may be the one of `$1`: no tenant numbers, nor a person, tell them apart. */
 const NEIGHBOURS = `select s.id from ledger.scopes s, ledger.scopes own
   where own.id = $1 and s.id <> own.id and (s.tenant is null or own.tenant is null)
     and exists (select from ledger.accounts a where a.scope = s.id)
-    and exists (select from ledger.identities theirs join ledger.identities ours using (origin)
+    and exists (select from ledger.identities theirs join ledger.identities ours
+        on ours.origin = theirs.origin or ours.fingerprint = theirs.fingerprint
       where theirs.scope = s.id and ours.scope = own.id)
     and not exists (select from ledger.learnt l
       where (l.scope, l.name) in ((own.id, '${OTHER_THAN}' || s.id), (s.id, '${OTHER_THAN}' || own.id)))`;
 
-/** The ids of the witnesses that other accounts at the same address have. */
+/** The ids of the witnesses that other accounts with the same address or key have. */
 export async function witnessedElsewhere(
   db: Queryable,
   scope: string,
@@ -98,7 +99,7 @@ export interface WitnessElsewhere extends Witness {
 
 /**
  * Stores the first witnesses of a scope. If they are those of another scope, as `sameAs` finds among all that other accounts
- * at the same address have, stores that scope instead, for an operator to decide about, and returns it. Of two processes that
+ * with the same address or key have, stores that scope instead, for an operator to decide about, and returns it. Of two processes that
  * do this at the same time, the second one sees the witnesses of the first.
  */
 export function keepUnlessElsewhere(
