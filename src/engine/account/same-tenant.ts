@@ -7,10 +7,10 @@ import {
   type Witness,
   type WitnessedKind,
 } from '../ledger/scopes/witnesses.ts';
-import { sentSoFar, wasTakenOver } from '../ledger/sent-so-far.ts';
+import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RunPaused } from './failure.ts';
-import { ENOUGH, recogniseRecords, waysOn } from './identity.ts';
+import { ENOUGH, recogniseRecords, unlessAway, waysOn } from './identity.ts';
 
 /** So many of the records that are known of another account must be in the list, or all of them. */
 const FEW_SHARED = 4;
@@ -24,10 +24,13 @@ export function identityUnclear(account: string, what: string, sent: string, cau
 
 type Asking = Pick<JobContext<unknown>, 'pool' | 'run' | 'account'>;
 
-/** Looks some known records up by their ids. `what`: what makes it unclear, for the message. @throws RunPaused IDENTITY_UNCLEAR */
+/**
+ * Looks some known records up by their ids. `what`: what makes it unclear, for the message.
+ * @throws RunPaused IDENTITY_UNCLEAR; RetryLater if the service is away
+ */
 export async function requireSameTenant({ pool, run, account }: Asking, what?: string): Promise<void> {
-  const { asked, others } = await recogniseRecords(pool, account, run.scope);
-  if (others < 2 || others * 2 <= asked) return;
+  const { asked, others, isOther } = await recogniseRecords(pool, account, run.scope, unlessAway);
+  if (!isOther) return;
   const found = `${others} of ${asked} known records are other records now`;
   const words = what === undefined ? `has changed: ${found}` : `${what}, and ${found}`;
   throw identityUnclear(account.name, words, await sentSoFar(pool, run.id));
@@ -85,19 +88,21 @@ function areShown(shown: ReadonlyMap<string, RecordKeys>, known: readonly Witnes
   return shared.length >= Math.min(known.length, FEW_SHARED) && same.length >= shared.length * ENOUGH;
 }
 
-/** @throws RunPaused IDENTITY_UNCLEAR */
-export type TakeoverCheck = (asking: Asking) => Promise<void>;
+/** @throws RunPaused IDENTITY_UNCLEAR; RetryLater if the service is away */
+export type ContinueCheck = (asking: Asking) => Promise<void>;
 
 /**
- * Checks the tenant of each run that was taken over, once in this process: the process before may have been lost days ago, and
- * the address and the key do not show that another tenant answers now.
+ * Checks the tenant of a run that has sent rows before this process continues it: once if another process has begun it, perhaps
+ * days ago; after each outage, because the service may have been restarted with other data; and again after the check has
+ * paused it. The address and the key do not show that another tenant answers now.
  */
-export function createTakeoverCheck(): TakeoverCheck {
+export function createContinueCheck(): ContinueCheck {
   const checked = new Set<string>();
   return async (asking) => {
     const { pool, run } = asking;
-    if (checked.has(run.id) || !(await wasTakenOver(pool, run.id))) return;
-    await requireSameTenant(asking);
+    if (checked.has(run.id) && run.failingSince === undefined) return;
+    checked.delete(run.id);
+    if (await hasSent(pool, run.id)) await requireSameTenant(asking);
     checked.add(run.id);
   };
 }
