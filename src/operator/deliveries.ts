@@ -2,13 +2,14 @@
 import { plural } from '../base/counts.ts';
 import { wrongUse } from '../base/errors.ts';
 import {
+  countDeliveries,
   type DeliveryFilter,
   type ListedDelivery,
   type ShownDelivery,
   showDelivery,
 } from '../mirror/outbox/deliveries.ts';
 import { type Replayed, type ReplayHow, replay } from '../mirror/outbox/replay.ts';
-import { enableTargets } from '../mirror/outbox/target-states.ts';
+import { disabledTargets, enableTargets } from '../mirror/outbox/target-states.ts';
 import { quote } from '../settings/message-parts.ts';
 import { receivesEvents } from '../settings/schema-target.ts';
 import { channelNamed, type Settings, targetNamed } from '../settings/settings.ts';
@@ -69,13 +70,33 @@ export function requireTarget(settings: Settings, name: string): void {
 
 type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'heldBy'>;
 
+/** Why the deliveries of a target wait, whatever their next try is. */
+export type Hold = 'disabled' | 'not in the settings';
+
+/** Of each target. */
+export async function holds(db: Queryable, settings: Settings): Promise<(target: string) => Hold | undefined> {
+  const [disabled, known] = [await disabledTargets(db), new Set(outboxNames(settings))];
+  return (target) => (disabled.has(target) ? 'disabled' : known.has(target) ? undefined : 'not in the settings');
+}
+
+/** The deliveries that no process with these settings sends, in one sentence for each target. */
+export async function unsentWords(db: Queryable, settings: Settings): Promise<readonly string[]> {
+  const known = new Set(outboxNames(settings));
+  const left = (await countDeliveries(db)).filter(({ target, open }) => open > 0 && !known.has(target));
+  return left.map(({ target, open }) => {
+    const [wait, are] = open === 1 ? ['waits', 'It is'] : ['wait', 'They are'];
+    const what = `${plural(open, 'delivery', 'deliveries')} ${wait} for target ${quote(target)}, which is not in the settings`;
+    return `${what}. ${are} sent once the settings have that target again.`;
+  });
+}
+
 /** Such as `waiting, next try 2026-11-21 02:00:05`; times in the time of this machine. */
-export function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, isDisabled: boolean): string {
+export function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, hold: Hold | undefined): string {
   const why = reason === null || reason === verdict?.toUpperCase() ? '' : ` (${reason})`;
   if (verdict !== null) return `${verdict}${why}`;
   if (state !== 'waiting') return state;
   if (dueAt === null) return `waiting for ${heldBy}, which is being sent`;
-  if (isDisabled) return 'waiting: the target is disabled';
+  if (hold !== undefined) return `waiting: the target is ${hold}`;
   const isDue = dueAt.getTime() <= Date.now();
   const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;
   return heldBy === null ? `waiting, ${next}${why}` : `waiting for ${heldBy}, ${next}`;

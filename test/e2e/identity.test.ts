@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { seedWorkspace } from '../../src/service/testbed/seed.ts';
 import { startHttpServer } from '../support/http-server.ts';
+import { people } from '../support/people.ts';
+import { startProxy } from '../support/tcp-proxy.ts';
+import { startTinyService } from '../support/tiny-service.ts';
 import { BUDGET, KEYS, type OwnService, type OwnServices, openOwnServices } from './own-services.ts';
 
 const CONTACTS = 20;
@@ -298,4 +301,32 @@ describe('two names for one tenant', () => {
     expect([again.code, again.json.counts]).toMatchObject([0, { in: CONTACTS, [verdict]: CONTACTS }]);
     expect(await customersOf(service)).toEqual(before);
   });
+
+  test.each(['key', 'address'])(
+    'that have another %s, at a service whose records name no tenant, do not both write',
+    async (other) => {
+      const service = (await startTinyService()).begin({ contacts: people(CONTACTS) });
+      const proxy = await startProxy({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
+      const b =
+        other === 'key'
+          ? { url: service.url, key: 'spare' as const }
+          : { url: `http://127.0.0.1:${proxy.address.port}` };
+      await at.settle({ a: { url: service.url }, b });
+      const both = await Promise.all([at.run('run', 'sync-a'), at.run('run', 'sync-b')]);
+      const [first, second] = both[0].code === 0 ? ['a', 'b'] : ['b', 'a'];
+      expect(both.map(({ code }) => code).toSorted()).toEqual([0, 3]);
+      expect(both.find(({ code }) => code === 3)?.json.error).toMatchObject({
+        code: 'IDENTITY_UNCLEAR',
+        message: expect.stringContaining(
+          `shows the contacts of account "${first}", which has another key or address. It may`,
+        ),
+      });
+      expect(service.customers).toHaveLength(CONTACTS);
+      expect((await at.run('accounts', 'fresh', second)).json.tenant).toBe(`${second}~2`);
+      const again = await at.run('run', `sync-${second}`);
+      expect([again.code, again.json.counts]).toMatchObject([0, { in: CONTACTS, existing: CONTACTS }]);
+      await proxy.close();
+      await service.close();
+    },
+  );
 });

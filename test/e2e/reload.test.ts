@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { savedSchedules } from '../../src/engine/ledger/schedules.ts';
 import { newestRuns } from '../../src/engine/ledger/views/run-list.ts';
+import { change, queue } from '../mirror/outbox/delivery-worlds.ts';
 import { listRuns } from '../support/newest-runs.ts';
 import { people } from '../support/people.ts';
 import { openCommandHarness } from './commands.ts';
@@ -19,23 +20,27 @@ async function started() {
     text,
     running,
     write: (changed: string) => harness.file('lockstep.yaml', changed),
+    database: harness.database,
     pool: harness.database.pool,
   };
 }
 
 test('changed settings are taken over for new work', async () => {
-  const { text, running, write, pool } = await started();
+  const { text, running, write, database } = await started();
+  const { pool } = database;
   const daily = 'another: { type: contacts, account: test, schedule: { every: 24h } }';
   const hook = 'hook: { type: webhook, url: "https://hook.invalid/", secret: { env: SIGNING } }';
   const changed = text
     .replace('job: contacts', 'job: contacts, schedule: { every: 1s }')
     .replace('requests: 5000', 'requests: 4000');
   await write(`${changed}\n  ${daily}\ntargets: { ${hook} }\nhealth: { listen: "127.0.0.1:0" }\n`);
+  await queue(database, [change(1)], ['former']);
   running.signal('SIGHUP');
   expect(JSON.parse(await running.logs('settings read again')).msg).toBe(
     'settings read again: accounts changed: test; syncs added: another; syncs changed: contacts; targets added: hook',
   );
   expect(await running.logs('restart this process')).toContain('under health');
+  expect(await running.logs('1 delivery waits for target')).toContain('which is not in the settings');
   expect([...(await savedSchedules(pool)).keys()].sort()).toEqual(['another', 'contacts']);
   await expect
     .poll(async () => (await newestRuns(pool, ['contacts'], 5)).map(({ status }) => status))

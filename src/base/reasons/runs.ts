@@ -39,7 +39,8 @@ export const RUN_REASONS = {
     remedy: 'Cancel the run with `lockstep runs cancel {run}`, and start the sync or the load again.',
   },
   IDENTITY_UNCLEAR: {
-    meaning: 'Many known ids now belong to other records: it may be another tenant.',
+    meaning:
+      'Many known ids now belong to other records, so it may be another tenant; or the records are those of another account, so it may be the same tenant.',
     remedy: REMEDIES.URL_AND_KEY,
   },
   TENANT_CONFIRMED: {

@@ -10,16 +10,19 @@ import {
   listDeliveries,
 } from '../../mirror/outbox/deliveries.ts';
 import { planReplay } from '../../mirror/outbox/replay.ts';
-import { disabledTargets, enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
+import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import {
   attemptsWords,
+  type Hold,
   hasFailedLast,
+  holds,
   planWords,
   readDelivery,
   replayHow,
   requireTarget,
   sendAgain,
   statusOf,
+  unsentWords,
 } from '../../operator/deliveries.ts';
 import { formatTime } from '../../operator/format.ts';
 import { quote } from '../../settings/message-parts.ts';
@@ -118,14 +121,15 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const deliveries = await listDeliveries(pool, filter, limit);
   const states = await targetStates(pool);
   const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STATUS'];
-  const disabled = await disabledTargets(pool);
-  const rows = deliveries.map((delivery) => toLine(delivery, disabled.has(delivery.target)));
+  const settings = await session.settings();
+  const holdOf = await holds(pool, settings);
+  const rows = deliveries.map((delivery) => toLine(delivery, holdOf(delivery.target)));
   out.table(titles, rows, { right: [5], none: 'No deliveries found.' });
-  out.say(...states.flatMap((state) => stateLines(state, hint)));
+  out.say(...states.flatMap((state) => stateLines(state, hint)), ...(await unsentWords(pool, settings)));
   out.result({ deliveries, targets: states });
 }
 
-function toLine(delivery: ListedDelivery, isDisabled: boolean): readonly string[] {
+function toLine(delivery: ListedDelivery, hold: Hold | undefined): readonly string[] {
   const { id, target, source, sequence, event, createdAt, attempts } = delivery;
   return [
     id,
@@ -134,7 +138,7 @@ function toLine(delivery: ListedDelivery, isDisabled: boolean): readonly string[
     event,
     formatTime(createdAt),
     String(attempts),
-    statusOf(delivery, isDisabled),
+    statusOf(delivery, hold),
   ];
 }
 
@@ -160,12 +164,12 @@ async function show(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();
   const delivery = await readDelivery(pool, id, hint);
   const { target, source, event, sequence, account, sync, run, task, answer, detail, failures } = delivery;
-  const isDisabled = (await disabledTargets(pool)).has(target);
+  const holdOf = await holds(pool, await session.settings());
   const origin = account === '' ? 'Alert, ' : `Account ${account}, sync ${sync}, `;
   out.say(
     `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,
     `${origin}seen ${formatTime(delivery.seenAt)}${run === null ? '' : ` by run ${run}`}.`,
-    `It is ${statusOf(delivery, isDisabled)}, ${attemptsWords(delivery)}${detail === null ? '.' : `: ${detail}`}`,
+    `It is ${statusOf(delivery, holdOf(target))}, ${attemptsWords(delivery)}${detail === null ? '.' : `: ${detail}`}`,
   );
   for (const failure of failures) out.say(`  ${formatTime(new Date(failure.at))} ${failureWords(failure)}`);
   if (answer && !hasFailedLast(delivery)) out.say(`Last answer: ${answerWords(answer)}`);

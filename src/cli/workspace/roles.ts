@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { plural } from '../../base/counts.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { runningRuns } from '../../engine/ledger/runs.ts';
+import { unsentWords } from '../../operator/deliveries.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { isLoopback, type ListenAddress } from '../../settings/fields.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -69,12 +70,17 @@ export async function startRoles(
     await workspace.keepAuditing();
     workspace.watchServices();
     workspace.keepPruning();
-    await workspace.deliver(Object.keys(workspace.settings.targets));
-    await workspace.alert();
+    await deliverAndAlert(workspace, log);
     say(`worker: ready, ${plural(ready.unfinished, 'unfinished run')}`);
   }
   isStarted = true;
   return ready;
+}
+
+async function deliverAndAlert(workspace: Workspace, log: Logger): Promise<void> {
+  await workspace.deliver(Object.keys(workspace.settings.targets));
+  await workspace.alert();
+  for (const words of await unsentWords(workspace.database.pool, workspace.settings)) log.warn(words);
 }
 
 /** A role that no one chose must not stop the others: a second process on this machine has no console. */
@@ -102,8 +108,7 @@ export async function takeOverSettings(
   if (roles.has('scheduler')) await workspace.keepSchedules();
   if (roles.has('worker')) {
     workspace.watchServices();
-    await workspace.deliver(Object.keys(workspace.settings.targets));
-    await workspace.alert();
+    await deliverAndAlert(workspace, log);
   }
   for (const warning of settings.warnings) log.warn(warning);
   const changes = Object.entries({ accounts, syncs, targets, alerts }).flatMap(([section, kinds]) =>

@@ -60,9 +60,10 @@ export class Leases {
     return this.#ratePerSecond;
   }
 
-  /** How long no call may be made, as far as this process knows. */
+  /** How long no call may be made, as far as this process knows: the key is blocked, or its rate allows no call before. */
   blockedForMs(nowMs: number): number {
-    return Math.max(0, this.#blockedUntilMs - nowMs);
+    const { interactive, batch } = this.#turnAtMs;
+    return Math.max(0, Math.max(this.#blockedUntilMs, interactive, batch) - nowMs);
   }
 
   /** When the last held token may be used; undefined if none is held. */

@@ -71,7 +71,7 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
     return {
       status: 'not-sent',
       reason: 'breaker',
-      message: `${FAILURES_TO_OPEN} calls in a row failed, so calls are paused; the last one: ${lastFailure}`,
+      message: `calls paused after ${FAILURES_TO_OPEN} failures in a row; the last one: ${lastFailure}`,
       retryAfterMs: Math.max(1, Math.ceil(forMs)),
     };
   }

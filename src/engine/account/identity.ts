@@ -31,7 +31,7 @@ import {
 } from '../ledger/scopes/scopes.ts';
 import { knownRecords } from '../ledger/scopes/witnesses.ts';
 import type { Account } from './account.ts';
-import { KeyRefused, RunPaused } from './failure.ts';
+import { KeyRefused, RetryLater, RunPaused } from './failure.ts';
 import { lookUp } from './look-up.ts';
 
 /** How many of the requested known records exist. */
@@ -40,6 +40,8 @@ export interface Recognised {
   readonly same: number;
   /** Found by their ids, and other records now. */
   readonly others: number;
+  /** Whether these are several, and most of the requested ones of a kind: new records of another kind say nothing. */
+  readonly isOther: boolean;
 }
 
 /** Asks the current service for records that a scope is known to have. */
@@ -49,8 +51,8 @@ export type Resolved =
   | { readonly status: 'known'; readonly scope: string }
   | { readonly status: 'unclear'; readonly why: string };
 
-/** The share of known records that has to exist. */
-const ENOUGH = 0.8;
+/** The share of known records that has to be equal. */
+export const ENOUGH = 0.8;
 const MOST_ASKED = 8;
 const RECOGNISING_MS = 30_000;
 
@@ -126,24 +128,41 @@ async function newcomer(
 }
 
 /**
- * Asks for records that a scope is known to have, and compares them. A record that cannot be read counts as missing.
- * @throws KeyRefused: then nothing can be compared
+ * Asks for records that a scope is known to have, and compares them. `ignore` throws what makes that impossible; any other
+ * record that cannot be read counts as missing. @throws KeyRefused: then nothing can be compared
  */
-export async function recogniseRecords(pool: pg.Pool, account: Account, scope: string): Promise<Recognised> {
+export async function recogniseRecords(
+  pool: pg.Pool,
+  account: Account,
+  scope: string,
+  ignore: (error: unknown) => undefined = unlessKeyRefused,
+): Promise<Recognised> {
   const known = await knownRecords(pool, scope, MOST_ASKED);
   const signal = AbortSignal.timeout(RECOGNISING_MS);
-  let [same, others] = [0, 0];
+  let same = 0;
+  const others = new Map<string, number>();
   for (const { kind, id, keys } of known) {
-    const found = await lookUp(account, kind, id, { lane: 'interactive', signal, tries: 2 }).catch(unlessKeyRefused);
+    const found = await lookUp(account, kind, id, { lane: 'interactive', signal, tries: 2 }).catch(ignore);
     if (found?.status !== 'found') continue;
     if (mayBeSame(keys, recordKeys(kind, found.record))) same++;
-    else others++;
+    else others.set(kind, (others.get(kind) ?? 0) + 1);
   }
-  return { asked: known.length, same, others };
+  const askedOf = (kind: string) => known.filter((one) => one.kind === kind).length;
+  return {
+    asked: known.length,
+    same,
+    others: [...others.values()].reduce((sum, count) => sum + count, 0),
+    isOther: [...others].some(([kind, count]) => count >= 2 && count * 2 > askedOf(kind)),
+  };
 }
 
 function unlessKeyRefused(error: unknown): undefined {
   if (error instanceof KeyRefused) throw error;
+}
+
+/** For a caller that is called again when the service answers. */
+export function unlessAway(error: unknown): undefined {
+  if (error instanceof KeyRefused || error instanceof RetryLater) throw error;
 }
 
 /** Thrown before anything is sent for the account. */

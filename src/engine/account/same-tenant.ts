@@ -1,8 +1,19 @@
-/** Whether the service still shows the records of the tenant that a run began with. */
-import { sentSoFar, wasTakenOver } from '../ledger/sent-so-far.ts';
+/** Whether the service shows the records of the tenant that a run began with, and of no other account's tenant. */
+import { mayBeSame, type RecordKeys } from '../../client/lists/record-keys.ts';
+import {
+  keepTenant,
+  keepUnlessElsewhere,
+  tenantOf,
+  type Witness,
+  type WitnessedKind,
+} from '../ledger/scopes/witnesses.ts';
+import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RunPaused } from './failure.ts';
-import { recogniseRecords, waysOn } from './identity.ts';
+import { ENOUGH, recogniseRecords, unlessAway, waysOn } from './identity.ts';
+
+/** So many of the records that are known of another account must be in the list, or all of them. */
+const FEW_SHARED = 4;
 
 const OTHER_OR_RESTORED = 'It may be another tenant, or a service that was restored from a backup.';
 
@@ -13,28 +24,85 @@ export function identityUnclear(account: string, what: string, sent: string, cau
 
 type Asking = Pick<JobContext<unknown>, 'pool' | 'run' | 'account'>;
 
-/** Looks some known records up by their ids. `what`: what makes it unclear, for the message. @throws RunPaused IDENTITY_UNCLEAR */
+/**
+ * Looks some known records up by their ids. `what`: what makes it unclear, for the message.
+ * @throws RunPaused IDENTITY_UNCLEAR; RetryLater if the service is away
+ */
 export async function requireSameTenant({ pool, run, account }: Asking, what?: string): Promise<void> {
-  const { asked, others } = await recogniseRecords(pool, account, run.scope);
-  if (others < 2 || others * 2 <= asked) return;
+  const { asked, others, isOther } = await recogniseRecords(pool, account, run.scope, unlessAway);
+  if (!isOther) return;
   const found = `${others} of ${asked} known records are other records now`;
   const words = what === undefined ? `has changed: ${found}` : `${what}, and ${found}`;
   throw identityUnclear(account.name, words, await sentSoFar(pool, run.id));
 }
 
-/** @throws RunPaused IDENTITY_UNCLEAR */
-export type TakeoverCheck = (asking: Asking) => Promise<void>;
+/** `tenants`: those that the records name. @throws RunPaused IDENTITY_UNCLEAR */
+export async function checkTenant({ pool, run, account }: Asking, tenants: ReadonlySet<string>): Promise<void> {
+  const [tenant] = tenants;
+  if (tenant === undefined || tenants.size > 1) return;
+  const before = await tenantOf(pool, run.scope);
+  if (before === tenant) return;
+  const other = before === undefined ? await keepTenant(pool, run.scope, tenant) : undefined;
+  if (before === undefined && other === undefined) return;
+  const sent = await sentSoFar(pool, run.id);
+  if (before !== undefined) {
+    throw identityUnclear(
+      account.name,
+      `shows the records of tenant ${tenant}; until now it was tenant ${before}`,
+      sent,
+    );
+  }
+  const what = `shows the records of tenant ${tenant}, which is known as "${other}", by another key`;
+  throw identityUnclear(account.name, what, sent, 'It may be that tenant, or another one with the same number.');
+}
 
 /**
- * Checks the tenant of each run that was taken over, once in this process: the process before may have been lost days ago, and
- * the address and the key do not show that another tenant answers now.
+ * Two keys or addresses of one tenant would be two accounts that both write the same records. Many services name no tenant in their
+ * records; the records themselves show it. `found`: other records of the list. @throws RunPaused IDENTITY_UNCLEAR
  */
-export function createTakeoverCheck(): TakeoverCheck {
+export async function keepFirstWitnesses(
+  { pool, run, account }: Asking,
+  resource: WitnessedKind,
+  witnesses: readonly Witness[],
+  found: ReadonlyMap<string, RecordKeys>,
+): Promise<void> {
+  const shown = new Map([...found, ...witnesses.map(({ id, keys }) => [id, keys] as const)]);
+  const other = await keepUnlessElsewhere(pool, run.scope, resource, witnesses, (elsewhere) => {
+    const scopes = [...new Set(elsewhere.map(({ scope }) => scope))];
+    return scopes.find((scope) =>
+      areShown(
+        shown,
+        elsewhere.filter((one) => one.scope === scope),
+      ),
+    );
+  });
+  if (other === undefined) return;
+  const what = `shows the ${resource} of account "${other}", which has another key or address`;
+  const cause = 'It may be the same tenant, or another one with equal records.';
+  throw identityUnclear(account.name, what, await sentSoFar(pool, run.id), cause);
+}
+
+function areShown(shown: ReadonlyMap<string, RecordKeys>, known: readonly Witness[]): boolean {
+  const shared = known.filter(({ id }) => shown.has(id));
+  const same = shared.filter(({ id, keys }) => mayBeSame(keys, shown.get(id) ?? {}));
+  return shared.length >= Math.min(known.length, FEW_SHARED) && same.length >= shared.length * ENOUGH;
+}
+
+/** @throws RunPaused IDENTITY_UNCLEAR; RetryLater if the service is away */
+export type ContinueCheck = (asking: Asking) => Promise<void>;
+
+/**
+ * Checks the tenant of a run that has sent rows before this process continues it: once if another process has begun it, perhaps
+ * days ago; after each outage, because the service may have been restarted with other data; and again after the check has
+ * paused it. The address and the key do not show that another tenant answers now.
+ */
+export function createContinueCheck(): ContinueCheck {
   const checked = new Set<string>();
   return async (asking) => {
     const { pool, run } = asking;
-    if (checked.has(run.id) || !(await wasTakenOver(pool, run.id))) return;
-    await requireSameTenant(asking);
+    if (checked.has(run.id) && run.failingSince === undefined) return;
+    checked.delete(run.id);
+    if (await hasSent(pool, run.id)) await requireSameTenant(asking);
     checked.add(run.id);
   };
 }

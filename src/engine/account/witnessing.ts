@@ -24,13 +24,12 @@ import { distrustList } from '../ledger/matching/first-created.ts';
 import { openRows } from '../ledger/rows.ts';
 import { addNote, recordAwaited } from '../ledger/runs.ts';
 import {
-  keepTenant,
   keepWitnesses,
   readWitnesses,
-  tenantOf,
   type Witness,
   type WitnessedKind,
   wasRebound,
+  witnessedElsewhere,
 } from '../ledger/scopes/witnesses.ts';
 import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -40,7 +39,7 @@ import { evenly, Sample, spread } from './list-sample.ts';
 import { isMarkedDeleted, lookUp } from './look-up.ts';
 import { namedCustomers } from './named-customers.ts';
 import { readsOf } from './reads.ts';
-import { identityUnclear } from './same-tenant.ts';
+import { checkTenant, identityUnclear, keepFirstWitnesses } from './same-tenant.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 /** Maximum records looked up by id. */
@@ -64,7 +63,8 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
   const hasWaited = run.listsAwaited.includes(resource);
   const isDoubtful =
     !isFirstLook && !hasWaited && resource !== 'contacts' && (await openRows(pool, run.id)).unknown > 0;
-  const wanted = new Map(witnesses.map((witness) => [witness.id, witness]));
+  const wanted = new Set(witnesses.map(({ id }) => id));
+  const elsewhere = witnesses.length === 0 ? await witnessedElsewhere(pool, run.scope, resource) : new Set<string>();
   const found = new Map<string, RecordKeys>();
   const tenants = new Set<string>();
   const sample = new Sample<{ id: string; record: Json }>();
@@ -88,7 +88,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
     /** Notes a record of the list; the same record may come more than once. */
     note(id: string, record: Json): void {
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
-      if (wanted.has(id)) found.set(id, recordKeys(resource, record));
+      if (wanted.has(id) || elsewhere.has(id)) found.set(id, recordKeys(resource, record));
       sample.add({ id, record });
       if (isFirstLook || isDoubtful) skipped.add(id);
       if (isFirstLook && resource === 'customers') listed.note(id, 0, '');
@@ -100,8 +100,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
      * restored to an older state; RetryLater if the list has to be read again, because a record may be newer than the read
      */
     async judge(isProven: boolean): Promise<boolean> {
-      const [tenant] = tenants;
-      if (tenant !== undefined && tenants.size === 1) await checkTenant(context, tenant);
+      await checkTenant(context, tenants);
       const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
       if (isMoreThanChance(others.length, found.size)) throw await otherRecords(context, resource, others, found);
       const missing = witnesses.filter(({ id }) => !found.has(id)).map(({ id }) => id);
@@ -121,23 +120,27 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       const isAsked = resource === 'customers' && skipped.areDense && looked.status !== 'unclear';
       if (isUntried && control !== undefined && !isAsked) await distrustList(pool, run.scope, resource);
       const shown = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
-      await keepWitnesses(pool, run.scope, resource, witnessesOf(witnesses, found, shown));
+      await keepShown(context, resource, witnesses, found, shown);
       return true;
     },
   };
 }
 
-/** The witnesses that the list still has, and others of its records, as it shows them: those that have keys. */
-function witnessesOf(
+/** Keeps the witnesses that the list still has, and others of its records, as it shows them: those that have keys. */
+async function keepShown(
+  context: JobContext<unknown>,
+  resource: WitnessedKind,
   before: readonly Witness[],
   found: ReadonlyMap<string, RecordKeys>,
   shown: readonly Witness[],
-): readonly Witness[] {
+): Promise<void> {
   const kept = before.flatMap(({ id }) => {
     const keys = found.get(id);
     return keys === undefined ? [] : [{ id, keys }];
   });
-  return spread([...kept, ...shown].filter(({ keys }) => Object.keys(keys).length > 0));
+  const now = spread([...kept, ...shown].filter(({ keys }) => Object.keys(keys).length > 0));
+  if (before.length === 0) await keepFirstWitnesses(context, resource, now, found);
+  else await keepWitnesses(context.pool, context.run.scope, resource, now);
 }
 
 function tenantIn(record: Json): readonly string[] {
@@ -239,23 +242,6 @@ async function awaitNewer(
   await addNote(pool, run.id, why);
   await recordAwaited(pool, run.id, resource);
   throw new RetryLater(why, account.settleMs, { isFailure: false });
-}
-
-async function checkTenant({ pool, run, account }: JobContext<unknown>, tenant: string): Promise<void> {
-  const before = await tenantOf(pool, run.scope);
-  if (before === tenant) return;
-  const other = before === undefined ? await keepTenant(pool, run.scope, tenant) : undefined;
-  if (before === undefined && other === undefined) return;
-  const sent = await sentSoFar(pool, run.id);
-  if (before !== undefined) {
-    throw identityUnclear(
-      account.name,
-      `shows the records of tenant ${tenant}; until now it was tenant ${before}`,
-      sent,
-    );
-  }
-  const what = `shows the records of tenant ${tenant}, which is known as "${other}", by another key`;
-  throw identityUnclear(account.name, what, sent, 'It may be that tenant, or another one with the same number.');
 }
 
 async function otherRecords(

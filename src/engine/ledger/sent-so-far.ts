@@ -24,12 +24,6 @@ export async function hasSent(db: Queryable, runId: string): Promise<boolean> {
   return found.rowCount === 1;
 }
 
-/** Whether a process that worked on a run was lost while it sent. */
-export async function wasTakenOver(db: Queryable, runId: string): Promise<boolean> {
-  const found = await db.query(`select from ledger.attempts where run_id = $1 and outcome = 'lost' limit 1`, [runId]);
-  return found.rowCount === 1;
-}
-
 /** Rows of a run and its parts that may have arrived, by what was decided about them. Empty if nothing was sent; `unknown`: nothing was decided yet. */
 async function countSent(
   db: Queryable,

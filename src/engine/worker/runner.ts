@@ -13,7 +13,7 @@ import { accountOfRun } from '../account/account-of-run.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { RetryLater } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
-import { createTakeoverCheck, type TakeoverCheck } from '../account/same-tenant.ts';
+import { type ContinueCheck, createContinueCheck } from '../account/same-tenant.ts';
 import { mayUse } from '../account/suspension.ts';
 import { noteAttended, noteLeft } from '../ledger/attended-runs.ts';
 import { countClaims, dropDeadClaims, thisWorker, type WorkerIdentity } from '../ledger/claims.ts';
@@ -63,7 +63,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
   const parking = createParking<Performed>(SLOT_MS, (err) => log.error({ err }, 'a run could not be continued'));
   const jobs = new Map<string, Job>(catalog.jobs.map((job) => [job.name, job]));
   const attended = new Set<string>();
-  const checkTakenOver = createTakeoverCheck();
+  const checkContinue = createContinueCheck();
   const isEveryRun = needs.worksOn === 'every-run';
   const afterJob = createAfterJob({
     ...needs,
@@ -117,7 +117,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     if (!job || run.status !== 'running' || run.phase !== name) return { status: 'over' };
     const open = await mayUse(needs, run);
     if (open.status === 'suspended') return { status: 'again', inMs: open.againInMs };
-    const how = { worker, need, mostClaims: mostOf(job), signal, checkTakenOver };
+    const how = { worker, need, mostClaims: mostOf(job), signal, checkContinue };
     if (!job.waitsInPlace) return afterJob(run, await perform(needs, job, run, how));
     const ending = async (working: Promise<Performed>) => {
       const processed = await afterJob(run, await working);
@@ -150,7 +150,7 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
 }
 
 interface PerformHow extends Pick<JobContext<unknown>, 'worker' | 'need' | 'mostClaims' | 'signal'> {
-  readonly checkTakenOver: TakeoverCheck;
+  readonly checkContinue: ContinueCheck;
 }
 
 /** The only code that catches what a job throws and turns it into a value. */
@@ -158,13 +158,13 @@ async function perform(
   { accounts, targets, pool, log }: RunnerNeeds,
   job: Job,
   run: Run,
-  { checkTakenOver, ...how }: PerformHow,
+  { checkContinue, ...how }: PerformHow,
 ): Promise<Performed> {
   try {
     const account = await accountOfRun(accounts, run);
     if (account.scope !== run.scope) throw otherScope(run, account.scope);
     const context = { run, account, targets, pool, log, ...how };
-    await checkTakenOver(context);
+    await checkContinue(context);
     return await job.run(context);
   } catch (error) {
     const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;

@@ -42,6 +42,15 @@ test('reports 429s, how many of them slowed the key down, to what rate, and how 
   expect(budget.stats().ratePerSecond).toBeCloseTo(0.7 * 99);
 });
 
+test('reports how long a caller waits because the headers of the service allow few calls', async () => {
+  const { budget } = openBudget();
+  const answered = await permit(budget);
+  await answered.hinted({ remaining: 2, resetMs: 600_000 });
+  callers(budget, 60);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(budget.stats().blockedForMs).toBeGreaterThan(30_000);
+});
+
 test('grants retries while there are any; successful calls add more without a store call', async () => {
   const { budget, store } = openBudget();
   const answered = await permit(budget);

@@ -106,27 +106,53 @@ describe('a run continues', () => {
     expect(seen).toEqual(['work', 'tidy']);
   });
 
-  test('after its process was lost only if known records are still the same', async () => {
-    const run = await aRun(database);
-    const witnesses = ['1', '2'].map((id) => ({ id, keys: { email: `c${id}@example.com` } }));
-    await keepWitnesses(database.pool, run.scope, 'customers', witnesses);
-    await database.pool.query(`insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 1, 'lost', 1)`, [
-      run.id,
-    ]);
-    let host = 'example.org';
-    const open = async (scope: string) => ({
-      ...anAccount(async (_operation, { query }) => {
-        const content = { id: query?.id ?? null, email: `c${query?.id}@${host}` };
-        return { status: 'applied', httpStatus: 200, content };
-      }),
-      scope,
-    });
-    await running([work(finish)], { accounts: { open, reopen: open } });
-    expect(await ended(run)).toMatchObject({ status: 'paused', errorCode: 'IDENTITY_UNCLEAR' });
-    host = 'example.com';
-    await resumeRun(database.pool, run.id);
-    expect(await ended(run)).toMatchObject({ status: 'done' });
-  });
+  test.each(['another process has begun it', 'an outage'])(
+    'after %s only if known records are still the same, although the service shows new orders',
+    async (after) => {
+      const run = await aRun(database);
+      const keep = (kind: 'customers' | 'orders', keysOf: (id: string) => Record<string, string>) =>
+        keepWitnesses(
+          database.pool,
+          run.scope,
+          kind,
+          ['1', '2'].map((id) => ({ id, keys: keysOf(id) })),
+        );
+      await keep('customers', (id) => ({ email: `c${id}@example.com` }));
+      await keep('orders', (id) => ({ order: `9/n-${id}` }));
+      const send = () =>
+        database.pool.query(`insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 1, 'acked', 1)`, [
+          run.id,
+        ]);
+      let host = 'example.org';
+      const open = async (scope: string) => ({
+        ...anAccount(async (_operation, { query }) => {
+          const content = {
+            id: query?.id ?? null,
+            email: `c${query?.id}@${host}`,
+            client_id: 9,
+            order_id: `N-${query?.id}`,
+          };
+          return { status: 'applied', httpStatus: 200, content };
+        }),
+        scope,
+      });
+      let isSent = after !== 'an outage';
+      if (isSent) await send();
+      const job = work(async (context) => {
+        if (isSent) return finish(context);
+        isSent = true;
+        await send();
+        throw new RetryLater('the service is away', 0);
+      });
+      await running([job], { accounts: { open, reopen: open } });
+      expect(await ended(run)).toMatchObject({ status: 'paused', errorCode: 'IDENTITY_UNCLEAR' });
+      await resumeRun(database.pool, run.id);
+      expect(await ended(run)).toMatchObject({ status: 'paused', errorCode: 'IDENTITY_UNCLEAR' });
+      host = 'example.com';
+      await resumeRun(database.pool, run.id);
+      expect(await ended(run)).toMatchObject({ status: 'done' });
+    },
+  );
 
   test('if it was opened again right after its end', async () => {
     let turns = 0;

@@ -28,11 +28,13 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-async function deliveries(...args: readonly string[]) {
+const deliveries = (...args: readonly string[]) => lockstep('deliveries', ...args);
+
+async function lockstep(...args: readonly string[]) {
   const cwd = await folder();
   await writeFile(path.join(cwd, 'settings.yaml'), SETTINGS);
   const env = { DATABASE_URL: databaseUrl(database.connection), HOOK_SECRET: 'a-secret-of-at-least-24-bytes' };
-  return command(['deliveries', ...args, '--config', 'settings.yaml'], { cwd, env });
+  return command([...args, '--config', 'settings.yaml'], { cwd, env });
 }
 
 test('lists deliveries with their state', async () => {
@@ -41,6 +43,20 @@ test('lists deliveries with their state', async () => {
   expect(stdout).toMatch(/^DELIVERY .* STATUS\nmsg_\S+ +hook +task:\d #1 +changed .* 1 {2}dead \(HTTP_400\)\n/);
   expect((await deliveries('--verdict', 'dead', '--since', '1h', '--json')).json.deliveries).toHaveLength(2);
   expect((await deliveries('--until', '2020-01-01')).stdout).toBe('No deliveries found.\n');
+});
+
+test('says that deliveries wait for a target that was removed from the settings', async () => {
+  await queue(database, [change(1), change(2)], ['former']);
+  const words =
+    '2 deliveries wait for target "former", which is not in the settings. They are sent once the settings have that target again.';
+  const { stdout } = await deliveries();
+  expect(stdout).toMatch(/ former .* waiting: the target is not in the settings\n/);
+  expect(stdout).toMatch(/ mail .* waiting, due since /);
+  expect(stdout).toContain(words);
+  expect((await deliveries('show', deliveryId('former', change(1)))).stdout).toContain(
+    'the target is not in the settings',
+  );
+  expect((await lockstep('status')).stdout).toContain(words);
 });
 
 test('reports a disabled target with its remedy, and enables it again', async () => {

@@ -50,6 +50,18 @@ test('an issue goes to the first state of the type, by position: Done before Shi
   expect(await deliver(false, itemId)).toMatchObject({ detail: `${itemId}: Done → Todo` });
 });
 
+test('labels and dates that cannot be written are named, and the issue is created without them', async () => {
+  const fields = { labels: ['{{ task.kind }}', 'mirror'], dueDate: 'soon' };
+  const creating = openLinear(linearSettings({ create: true, fields }), { ...needs, now: () => now });
+  const outcome = await creating.deliver(deliveryOf({ isCompleted: true }), context());
+  await creating.close();
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'FIELD_INVALID', itemId: 'ENG-1' });
+  expect(outcome).toMatchObject({
+    detail: expect.stringMatching(/"soon" is not a date.*does not have the label "task", so Lockstep did not write it/),
+  });
+  expect([harness.isCompleted('ENG-1'), harness.field('ENG-1', 'labels')]).toEqual([true, ['label-mirror']]);
+});
+
 test('without a state that is to do, a reopened issue goes to the backlog', async () => {
   harness.states.splice(0, 1);
   const itemId = harness.put(true);

@@ -4,6 +4,10 @@
  */
 import { createHmac } from 'node:crypto';
 import { type Queryable, type Stored, withoutNulls } from '../../../storage/queryable.ts';
+import { keepLearnt } from './learnt.ts';
+
+/** What a person has said of a scope: it is another tenant than the scope whose name follows. */
+export const OTHER_THAN = 'other-than:';
 
 /** What identifies a service before anything is read from it. */
 export interface Identity {
@@ -186,8 +190,11 @@ export async function moveToFreshScope(db: Queryable, name: string, identity: Id
   const same = known === bound ? await sameTenantAs(db, bound) : undefined;
   const scope = await newScope(db, name);
   await addIdentity(db, scope, identity);
-  // Its records name a tenant as those of the other scope do, and this is no reason to ask again.
-  if (same !== undefined) await db.query('update ledger.scopes set tenant = $2 where id = $1', [scope, same.tenant]);
+  // Its records name a tenant, or are equal, as those of the other scope, and this is no reason to ask again.
+  if (same !== undefined) {
+    await db.query('update ledger.scopes set tenant = $2 where id = $1', [scope, same.tenant]);
+    await keepLearnt(db, scope, OTHER_THAN + same.scope, true);
+  }
   if (known === bound) await db.query('update ledger.accounts set scope = $2 where scope = $1', [bound, scope]);
   await bindAccount(db, name, scope);
   return { status: 'moved', scope };

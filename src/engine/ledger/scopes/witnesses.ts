@@ -1,6 +1,9 @@
 /** Witnesses: records that an earlier list of a scope has shown, used to check a later list. */
+import type pg from 'pg';
 import type { WholeKind } from '../../../contract/kinds.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
+import { inTransaction } from '../../../storage/transaction.ts';
+import { lockIdentities, OTHER_THAN } from './scopes.ts';
 
 export type WitnessedKind = WholeKind | 'contacts';
 
@@ -65,6 +68,58 @@ export async function keepWitnesses(
        where ledger.witnesses.keys <> excluded.keys`,
     [scope, resource, witnesses.map(({ id }) => id), witnesses.map(({ keys }) => JSON.stringify(keys))],
   );
+}
+
+/** Other accounts with the same address or key, whose tenants may be the one of `$1`: no tenant numbers, nor a person, tell them apart. */
+const NEIGHBOURS = `select s.id from ledger.scopes s, ledger.scopes own
+  where own.id = $1 and s.id <> own.id and (s.tenant is null or own.tenant is null)
+    and exists (select from ledger.accounts a where a.scope = s.id)
+    and exists (select from ledger.identities theirs join ledger.identities ours
+        on ours.origin = theirs.origin or ours.fingerprint = theirs.fingerprint
+      where theirs.scope = s.id and ours.scope = own.id)
+    and not exists (select from ledger.learnt l
+      where (l.scope, l.name) in ((own.id, '${OTHER_THAN}' || s.id), (s.id, '${OTHER_THAN}' || own.id)))`;
+
+/** The ids of the witnesses that other accounts with the same address or key have. */
+export async function witnessedElsewhere(
+  db: Queryable,
+  scope: string,
+  resource: WitnessedKind,
+): Promise<ReadonlySet<string>> {
+  const found = await db.query<{ id: string }>(
+    `select record_id as id from ledger.witnesses where resource = $2 and scope in (${NEIGHBOURS})`,
+    [scope, resource],
+  );
+  return new Set(found.rows.map(({ id }) => id));
+}
+
+export interface WitnessElsewhere extends Witness {
+  readonly scope: string;
+}
+
+/**
+ * Stores the first witnesses of a scope. If they are those of another scope, as `sameAs` finds among all that other accounts
+ * with the same address or key have, stores that scope instead, for an operator to decide about, and returns it. Of two processes that
+ * do this at the same time, the second one sees the witnesses of the first.
+ */
+export function keepUnlessElsewhere(
+  pool: pg.Pool,
+  scope: string,
+  resource: WitnessedKind,
+  witnesses: readonly Witness[],
+  sameAs: (elsewhere: readonly WitnessElsewhere[]) => string | undefined,
+): Promise<string | undefined> {
+  return inTransaction(pool, async (db) => {
+    await lockIdentities(db);
+    const elsewhere = await db.query<WitnessElsewhere>(
+      `select scope, record_id as id, keys from ledger.witnesses where resource = $2 and scope in (${NEIGHBOURS})`,
+      [scope, resource],
+    );
+    const other = sameAs(elsewhere.rows);
+    if (other === undefined) await keepWitnesses(db, scope, resource, witnesses);
+    else await db.query('update ledger.scopes set same_tenant_as = $2 where id = $1', [scope, other]);
+    return other;
+  });
 }
 
 /** The tenant that the records of a scope name; undefined: they name none. */

@@ -144,7 +144,9 @@ function labelIds(
 ): { readonly labels: LabelChange; readonly problems: readonly Problem[] } {
   const idsOf = (names: readonly string[]) => names.flatMap((each) => known.get(each) ?? []);
   const unknown = labels.add.filter((each) => !known.has(each));
-  const detail = `the target has no label "${unknown.join('" or "')}", so it was not written: create it there, or correct targets.${target}.fields.labels, then replay`;
+  const names = unknown.join('" and "');
+  const [what, them] = unknown.length === 1 ? ['label', 'it'] : ['labels', 'them'];
+  const detail = `the target does not have the ${what} "${names}", so Lockstep did not write ${them}: create ${them} there, or correct targets.${target}.fields.labels, then replay`;
   return {
     labels: { add: idsOf(labels.add), remove: idsOf(labels.remove) },
     problems:
