@@ -12,6 +12,7 @@ import { downServices } from '../engine/ledger/scopes/down-services.ts';
 import { suspendedAccounts } from '../engine/ledger/scopes/suspensions.ts';
 import { groupRows, splitUnsettled } from '../engine/ledger/views/row-groups.ts';
 import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/views/runs-in-need.ts';
+import type { DeliveryCounts } from '../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
 import { failureOf, type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -20,6 +21,7 @@ import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import type { Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
+import { strandedDeliveries, strandedWords } from './deliveries.ts';
 import type { RunState } from './report.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
 import { stateOf, stateWords } from './run-state.ts';
@@ -46,14 +48,18 @@ export async function readStates(db: Queryable, { accounts }: Pick<Settings, 'ac
 export async function findProblems(db: Queryable, settings: Settings, known?: States): Promise<readonly Problem[]> {
   const { targets: states, suspended } = known ?? (await readStates(db, settings));
   const channels = Object.keys(settings.alerts).map(outboxName);
-  const [ofRuns, ofSyncs, ofServices, left, channelsNow] = await Promise.all([
+  const [ofRuns, ofSyncs, ofServices, left, stranded, channelsNow] = await Promise.all([
     runProblems(db),
     syncProblems(db),
     ofAccounts(db, settings, suspended),
     undelivered(db, Object.keys(settings.targets)),
+    strandedDeliveries(db, settings),
     channelStates(db, channels),
   ]);
-  const names = [...new Set([...states, ...left].map(({ target }) => target))].sort();
+  const isStranded = new Set(stranded.map(({ target }) => target));
+  const names = [...new Set([...states, ...left].map(({ target }) => target))]
+    .filter((name) => !isStranded.has(name))
+    .sort();
   const reported = names.flatMap((name) =>
     ofTarget(
       name,
@@ -63,7 +69,7 @@ export async function findProblems(db: Queryable, settings: Settings, known?: St
   );
   const stopped = new Set(reported.map(({ target }) => target));
   const refusing = channelsNow.filter(({ target }) => !stopped.has(target)).flatMap(ofChannel);
-  return [...ofRuns, ...ofSyncs, ...ofServices, ...reported, ...refusing];
+  return [...ofRuns, ...ofSyncs, ...ofServices, ...reported, ...stranded.map(ofStranded), ...refusing];
 }
 
 async function runProblems(db: Queryable): Promise<readonly Problem[]> {
@@ -265,6 +271,15 @@ function ofTarget(
     problems.push(lasting({ ...about, key, event: 'target-failing', why, since, cause: 'DEAD', command }));
   }
   return problems;
+}
+
+/** It may be on its way into the settings of this process. */
+function ofStranded(counts: DeliveryCounts): Problem {
+  const { target } = counts;
+  const what = `target ${target}`;
+  const about = { subject: what, what, target, since: undefined, cause: 'NOT_IN_SETTINGS' };
+  const why = `not in the settings: ${strandedWords(counts)}`;
+  return { ...about, event: 'target-failing', why, command: `deliveries --target ${target}`, isPassing: true };
 }
 
 /** A channel has few messages, so each that it does not accept counts. */

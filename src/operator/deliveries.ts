@@ -3,6 +3,7 @@ import { plural } from '../base/counts.ts';
 import { wrongUse } from '../base/errors.ts';
 import {
   countDeliveries,
+  type DeliveryCounts,
   type DeliveryFilter,
   type ListedDelivery,
   type ShownDelivery,
@@ -79,15 +80,18 @@ export async function holds(db: Queryable, settings: Settings): Promise<(target:
   return (target) => (disabled.has(target) ? 'disabled' : known.has(target) ? undefined : 'not in the settings');
 }
 
-/** The deliveries that no process with these settings sends, in one sentence for each target. */
-export async function unsentWords(db: Queryable, settings: Settings): Promise<readonly string[]> {
-  const known = new Set(outboxNames(settings));
-  const left = (await countDeliveries(db)).filter(({ target, open }) => open > 0 && !known.has(target));
-  return left.map(({ target, open }) => {
-    const [wait, are] = open === 1 ? ['waits', 'It is'] : ['wait', 'They are'];
-    const what = `${plural(open, 'delivery', 'deliveries')} ${wait} for target ${quote(target)}, which is not in the settings`;
-    return `${what}. ${are} sent once the settings have that target again.`;
-  });
+/** Whether deliveries wait that no process with these settings sends. */
+export function isStranded({ target, open }: DeliveryCounts, settings: Settings): boolean {
+  return open > 0 && !outboxNames(settings).includes(target);
+}
+
+export async function strandedDeliveries(db: Queryable, settings: Settings): Promise<readonly DeliveryCounts[]> {
+  return (await countDeliveries(db)).filter((counts) => isStranded(counts, settings));
+}
+
+/** `2 deliveries wait until the settings have the target again`. */
+export function strandedWords({ open }: DeliveryCounts): string {
+  return `${plural(open, 'delivery', 'deliveries')} ${open === 1 ? 'waits' : 'wait'} until the settings have the target again`;
 }
 
 /** Such as `waiting, next try 2026-11-21 02:00:05`; times in the time of this machine. */

@@ -134,3 +134,16 @@ test('a form that sends a delivery again, sent twice, sends it once', async () =
     expect((await states())[Number(id.at(-1))]).toBe('ended');
   }
 });
+
+test('a target that left the settings is named with its deliveries, wherever they are shown', async () => {
+  await deliver([null]);
+  await database.pool.query(`update ledger.deliveries set target = 'former'`);
+  const words = /not in the settings<\/span> 1 delivery waits until the settings have the target again/;
+  for (const path of ['/deliveries', '/targets/former']) expect(await htmlAt(path)).toMatch(words);
+  expect(await htmlAt('/')).toContain('not in the settings: 1 delivery waits until the settings have the target again');
+  for (const path of ['/deliveries', '/deliveries/msg_0']) {
+    const html = await htmlAt(path);
+    expect(html).toContain('until the settings have its target again');
+    expect(html).not.toContain('Try now');
+  }
+});

@@ -40,7 +40,10 @@ test('changed settings are taken over for new work', async () => {
     'settings read again: accounts changed: test; syncs added: another; syncs changed: contacts; targets added: hook',
   );
   expect(await running.logs('restart this process')).toContain('under health');
-  expect(await running.logs('1 delivery waits for target')).toContain('which is not in the settings');
+  expect(JSON.parse(await running.logs('target not in the settings'))).toMatchObject({
+    target: 'former',
+    msg: 'target not in the settings: 1 delivery waits until the settings have the target again',
+  });
   expect([...(await savedSchedules(pool)).keys()].sort()).toEqual(['another', 'contacts']);
   await expect
     .poll(async () => (await newestRuns(pool, ['contacts'], 5)).map(({ status }) => status))

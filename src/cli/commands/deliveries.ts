@@ -22,7 +22,8 @@ import {
   requireTarget,
   sendAgain,
   statusOf,
-  unsentWords,
+  strandedDeliveries,
+  strandedWords,
 } from '../../operator/deliveries.ts';
 import { formatTime } from '../../operator/format.ts';
 import { quote } from '../../settings/message-parts.ts';
@@ -125,7 +126,11 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const holdOf = await holds(pool, settings);
   const rows = deliveries.map((delivery) => toLine(delivery, holdOf(delivery.target)));
   out.table(titles, rows, { right: [5], none: 'No deliveries found.' });
-  out.say(...states.flatMap((state) => stateLines(state, hint)), ...(await unsentWords(pool, settings)));
+  const stranded = await strandedDeliveries(pool, settings);
+  out.say(
+    ...states.flatMap((state) => stateLines(state, hint)),
+    ...stranded.map((counts) => `${counts.target} is not in the settings: ${strandedWords(counts)}.`),
+  );
   out.result({ deliveries, targets: states });
 }
 

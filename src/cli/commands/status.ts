@@ -1,5 +1,4 @@
 /** `lockstep status`: on one screen, what needs a person, what runs, what starts next, and how accounts and targets are. */
-import { unsentWords } from '../../operator/deliveries.ts';
 import { formatTime, formatTook } from '../../operator/format.ts';
 import { countsLine, styleOf } from '../../operator/run-words.ts';
 import { statusOf } from '../../operator/status.ts';
@@ -25,7 +24,6 @@ async function show(session: Session): Promise<void> {
   out.say(needs.length === 0 ? styled('good', 'Nothing needs a person.') : styled('warn', 'Needs a person:'));
   for (const { what, why, since, command } of needs)
     out.say(`  ${what}${since === null ? '' : `, since ${formatTime(since)}`}: ${why}`, `      ${hint(command)}`);
-  for (const words of await unsentWords(pool, settings)) out.say(styled('warn', words));
   section(
     session,
     'Running now',

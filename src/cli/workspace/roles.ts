@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { plural } from '../../base/counts.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { runningRuns } from '../../engine/ledger/runs.ts';
-import { unsentWords } from '../../operator/deliveries.ts';
+import { strandedDeliveries, strandedWords } from '../../operator/deliveries.ts';
 import { scheduleWords } from '../../operator/schedule-words.ts';
 import { isLoopback, type ListenAddress } from '../../settings/fields.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -80,7 +80,8 @@ export async function startRoles(
 async function deliverAndAlert(workspace: Workspace, log: Logger): Promise<void> {
   await workspace.deliver(Object.keys(workspace.settings.targets));
   await workspace.alert();
-  for (const words of await unsentWords(workspace.database.pool, workspace.settings)) log.warn(words);
+  for (const counts of await strandedDeliveries(workspace.database.pool, workspace.settings))
+    log.warn({ target: counts.target }, `target not in the settings: ${strandedWords(counts)}`);
 }
 
 /** A role that no one chose must not stop the others: a second process on this machine has no console. */

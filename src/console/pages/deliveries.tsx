@@ -8,8 +8,7 @@ import {
   type ListedDelivery,
   listDeliveries,
 } from '../../mirror/outbox/deliveries.ts';
-import { disabledTargets } from '../../mirror/outbox/target-states.ts';
-import { outboxNames } from '../../operator/deliveries.ts';
+import { type Hold, holds, outboxNames } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
@@ -36,7 +35,7 @@ export const deliveries = definePage({
     const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
     const states = isFiltered ? names.filter((name) => name === query.target) : names;
     const health = await healthOf(pool, states);
-    const disabled = await disabledTargets(pool);
+    const holdOf = await holds(pool, settings);
     return {
       title: 'Deliveries',
       tab: 'deliveries',
@@ -54,7 +53,7 @@ export const deliveries = definePage({
       ),
       body: (
         <>
-          {states.length > 0 && <Targets names={states} {...{ counts, health }} />}
+          {states.length > 0 && <Targets names={states} {...{ counts, health, settings }} />}
           {lags.length > 0 && (
             <Section title="Time until delivered, last 24 hours">
               <div class="columns">
@@ -82,7 +81,7 @@ export const deliveries = definePage({
               <Nothing isFiltered={isFiltered} />
             ) : (
               <>
-                <List shown={shown} disabled={disabled} />
+                <List shown={shown} holdOf={holdOf} />
                 <More to={last && addressOf('/deliveries', { ...filter, after: last.id })} />
               </>
             )}
@@ -124,10 +123,10 @@ function Filters({ query, names }: { readonly query: Query; readonly names: read
 
 interface ListProps {
   readonly shown: readonly ListedDelivery[];
-  readonly disabled: ReadonlySet<string>;
+  readonly holdOf: (target: string) => Hold | undefined;
 }
 
-function List({ shown, disabled }: ListProps) {
+function List({ shown, holdOf }: ListProps) {
   return (
     <Table
       columns={[
@@ -154,7 +153,7 @@ function List({ shown, disabled }: ListProps) {
         delivery.event,
         <Time at={delivery.createdAt} />,
         delivery.attempts,
-        <DeliveryState of={delivery} isDisabled={disabled.has(delivery.target)} />,
+        <DeliveryState of={delivery} hold={holdOf(delivery.target)} />,
       ])}
     />
   );
@@ -164,11 +163,16 @@ type Stated = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'h
 
 interface DeliveryStateProps {
   readonly of: Stated;
-  readonly isDisabled: boolean;
+  readonly hold: Hold | undefined;
 }
 
+const HELD: Readonly<Record<Hold, string>> = {
+  disabled: 'until its target is enabled',
+  'not in the settings': 'until the settings have its target again',
+};
+
 /** The verdict, or when it is tried next. */
-export function DeliveryState({ of: { state, verdict, reason, dueAt, heldBy }, isDisabled }: DeliveryStateProps) {
+export function DeliveryState({ of: { state, verdict, reason, dueAt, heldBy }, hold }: DeliveryStateProps) {
   const why = reason !== null && reason !== verdict?.toUpperCase() && <code>{reason}</code>;
   if (verdict !== null) {
     return (
@@ -186,8 +190,8 @@ export function DeliveryState({ of: { state, verdict, reason, dueAt, heldBy }, i
           {dueAt === null ? ', which is being sent' : ', '}
         </>
       )}
-      {state === 'waiting' && isDisabled && <span class="dim">until its target is enabled</span>}
-      {state === 'waiting' && !isDisabled && dueAt !== null && (
+      {state === 'waiting' && hold !== undefined && <span class="dim">{HELD[hold]}</span>}
+      {state === 'waiting' && hold === undefined && dueAt !== null && (
         <span class="dim">
           {dueAt.getTime() <= Date.now() ? 'due since' : 'next try'} <Time at={dueAt} />
         </span>

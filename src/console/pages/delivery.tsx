@@ -6,8 +6,7 @@ import { shortened } from '../../base/texts.ts';
 import { printable } from '../../base/visible.ts';
 import type { TargetAnswer } from '../../contract/target.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
-import { disabledTargets } from '../../mirror/outbox/target-states.ts';
-import { attemptsWords, hasFailedLast, readDelivery } from '../../operator/deliveries.ts';
+import { attemptsWords, type Hold, hasFailedLast, holds, readDelivery } from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
 import { Act, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
@@ -20,10 +19,10 @@ const MOST = 20_000;
 export const delivery = definePage({
   path: '/deliveries/:id',
   params: z.object({ id: z.string() }),
-  async show({ pool, canAct, hint }, { params: { id } }) {
+  async show({ pool, settings, canAct, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
     const stuck = shown.state === 'ended' ? [] : await stuckOf(pool, [shown.target]);
-    const isDisabled = (await disabledTargets(pool)).has(shown.target);
+    const hold = (await holds(pool, settings))(shown.target);
     return {
       title: `Delivery ${id}`,
       tab: 'deliveries',
@@ -38,7 +37,7 @@ export const delivery = definePage({
       body: (
         <>
           <WaitsForTargets stuck={stuck} />
-          <Shown delivery={shown} isDisabled={isDisabled} canAct={canAct} />
+          <Shown delivery={shown} hold={hold} canAct={canAct} />
         </>
       ),
     };
@@ -47,14 +46,14 @@ export const delivery = definePage({
 
 interface ShownProps {
   readonly delivery: ShownDelivery;
-  readonly isDisabled: boolean;
+  readonly hold: Hold | undefined;
   readonly canAct: boolean;
 }
 
-function Shown({ delivery, isDisabled, canAct }: ShownProps) {
+function Shown({ delivery, hold, canAct }: ShownProps) {
   const { id, target, source, sequence, event, account, detail, answer, task, endedAt, createdAt } = delivery;
   const { failures } = delivery;
-  const label = labelOf(delivery, isDisabled);
+  const label = labelOf(delivery, hold);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { ...PLAIN_HINTS, about: { account } });
   const again = addressOf(`/deliveries/${encodeURIComponent(id)}/replay`, {
     seen: (endedAt ?? createdAt).toISOString(),
@@ -63,7 +62,7 @@ function Shown({ delivery, isDisabled, canAct }: ShownProps) {
     <>
       <Section title="State" side={canAct && label && <Act path={again} label={label} />}>
         <p>
-          <DeliveryState of={delivery} isDisabled={isDisabled} /> {attemptsWords(delivery)}
+          <DeliveryState of={delivery} hold={hold} /> {attemptsWords(delivery)}
         </p>
         {detail !== null && (
           <p>
@@ -132,10 +131,11 @@ function Origin({ delivery: { sync, account, run } }: Pick<ShownProps, 'delivery
 }
 
 /** A delivery that waits for an older one is sent after it: the older one has the button. Sending again enables the target. */
-function labelOf({ state, heldBy, target }: ShownDelivery, isDisabled: boolean): string | undefined {
+function labelOf({ state, heldBy, target }: ShownDelivery, hold: Hold | undefined): string | undefined {
+  if (hold === 'not in the settings') return undefined;
   if (state !== 'ended' && (state !== 'waiting' || heldBy !== null)) return undefined;
   const words = state === 'ended' ? 'Send again' : 'Try now';
-  return isDisabled ? `Enable ${target} and ${words.toLowerCase()}` : words;
+  return hold === 'disabled' ? `Enable ${target} and ${words.toLowerCase()}` : words;
 }
 
 function Source({ text }: { readonly text: string }) {

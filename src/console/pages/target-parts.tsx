@@ -6,9 +6,11 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { failureOf, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
+import { isStranded, strandedWords } from '../../operator/deliveries.ts';
 import { secretsIn } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import { sourceOf } from '../../settings/secrets.ts';
+import type { Settings } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
 import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts/parts.tsx';
 
@@ -20,14 +22,16 @@ interface TargetsProps {
   readonly names: readonly string[];
   readonly counts: readonly DeliveryCounts[];
   readonly health: ReadonlyMap<string, HealthProps>;
+  readonly settings: Settings;
 }
 
-export function Targets({ names, counts, health }: TargetsProps) {
+export function Targets({ names, counts, health, settings }: TargetsProps) {
   return (
     <Section title="Targets">
       <Table columns={['Target', 'State', { title: 'Open', as: 'number' }, { title: 'Dead letters', as: 'number' }]}>
         {names.map((target) => {
-          const { open, dead } = counts.find((one) => one.target === target) ?? { open: 0, dead: 0 };
+          const counted = counts.find((one) => one.target === target) ?? { target, open: 0, dead: 0 };
+          const { open, dead } = counted;
           return (
             <tr>
               <td>
@@ -36,7 +40,7 @@ export function Targets({ names, counts, health }: TargetsProps) {
                 </a>
               </td>
               <td>
-                <Health {...health.get(target)} dead={dead} />
+                <Health {...health.get(target)} dead={dead} stranded={isStranded(counted, settings) && counted} />
               </td>
               <td class="number" data-unit="open">
                 {formatCount(open)}
@@ -64,6 +68,8 @@ interface HealthProps {
   /** Its newest dead letters: since when, and why. */
   readonly refused?: Undelivered['dead'];
   readonly dead?: number;
+  /** Its deliveries that no process with these settings sends. */
+  readonly stranded?: DeliveryCounts | false | undefined;
 }
 
 /** How these targets are, by name; those without a problem are left out. */
@@ -102,7 +108,13 @@ export async function stuckTargets({ pool, settings: { syncs } }: PageContext, {
   return endedAt === undefined && of?.type === 'tasks' ? stuckOf(pool, of.targets) : [];
 }
 
-export function Health({ state, retried, refused, dead = 0 }: HealthProps) {
+export function Health({ state, retried, refused, dead = 0, stranded }: HealthProps) {
+  if (stranded)
+    return (
+      <p>
+        <Chip tone="warn">not in the settings</Chip> {strandedWords(stranded)}
+      </p>
+    );
   if (!state && !retried && dead === 0) return <Chip tone="good">no problem</Chip>;
   const { disabled, blockedUntil } = state ?? {};
   const failing = failureOf(state?.failing, retried);

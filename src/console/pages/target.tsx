@@ -7,7 +7,7 @@ import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
 import { countDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
-import { requireTarget } from '../../operator/deliveries.ts';
+import { isStranded, requireTarget } from '../../operator/deliveries.ts';
 import { checkTargets } from '../../operator/target-check.ts';
 import { Hidden, maskUrl } from '../../settings/hidden.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
@@ -51,7 +51,7 @@ export const target = definePage({
         <>
           <div class="headline">
             <div>
-              <Health {...health} dead={dead} />
+              <Health {...health} dead={dead} stranded={counts && isStranded(counts, settings) && counts} />
             </div>
             <div class="acts">
               {dead > 0 && (

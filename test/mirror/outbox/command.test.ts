@@ -47,16 +47,17 @@ test('lists deliveries with their state', async () => {
 
 test('says that deliveries wait for a target that was removed from the settings', async () => {
   await queue(database, [change(1), change(2)], ['former']);
-  const words =
-    '2 deliveries wait for target "former", which is not in the settings. They are sent once the settings have that target again.';
+  const words = 'not in the settings: 2 deliveries wait until the settings have the target again';
   const { stdout } = await deliveries();
   expect(stdout).toMatch(/ former .* waiting: the target is not in the settings\n/);
   expect(stdout).toMatch(/ mail .* waiting, due since /);
-  expect(stdout).toContain(words);
+  expect(stdout).toContain(`former is ${words}.`);
   expect((await deliveries('show', deliveryId('former', change(1)))).stdout).toContain(
     'the target is not in the settings',
   );
-  expect((await lockstep('status')).stdout).toContain(words);
+  expect((await lockstep('status')).stdout).toMatch(
+    new RegExp(`target former: ${words}\\n +lockstep deliveries --target former`),
+  );
 });
 
 test('reports a disabled target with its remedy, and enables it again', async () => {
