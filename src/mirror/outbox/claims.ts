@@ -70,7 +70,7 @@ export async function claimDue(
      picked as (select d.id, others.unclear_until > moment.now as is_early, others.unclear_until
        from moment, ledger.deliveries d cross join lateral (
          select bool_or(o.state <> 'ended' and (o.sequence < d.sequence or o.state = 'sending')) as go_first,
-           ${unclearUntil('max(least(o.unclear_at, moment.now)) filter (where o.sequence < d.sequence)')} as unclear_until
+           ${unclearUntil('max(least(o.unclear_at, moment.now)) filter (where o.sequence < d.sequence and o.unclear_at is not null)')} as unclear_until
          from ledger.deliveries o where ${isSameTask('o', 'd')}) others
        where d.target = $2 and d.state = 'waiting' and d.due_at <= moment.now and exists (select from held) and not others.go_first
          and ($6::text[] is null or d.run_id = any($6) or exists (select from ledger.deliveries w where ${isSameTask('w', 'd')} and w.sequence > d.sequence
