@@ -32,7 +32,12 @@ export function recordKeys(kind: Kind, record: Json): RecordKeys {
 /** Whether two records may be the same: they are equal in at least one key, or one of them has no keys. */
 export function mayBeSame(one: RecordKeys, other: RecordKeys): boolean {
   const names = Object.keys(one);
-  return names.length === 0 || names.some((name) => other[name] === one[name]);
+  return names.length === 0 || names.some((name) => spelled(other[name]) === spelled(one[name]));
+}
+
+/** A service may show the order 0015 as the number 15 in one answer, and as a text in another. */
+function spelled(key: string | undefined): string | undefined {
+  return key?.replace(/\/0+(?=\d+$)/, '/');
 }
 
 function nameIn(record: JsonObject): string {

@@ -1,4 +1,6 @@
--- The times of attempts without a clear answer move with the clock, too; the rest is as before.
+-- Once for each time the clock is set, whichever processes notice: the others have another count. In order of risk: what is sent
+-- under a claim, what has an unknown outcome, what waits.
+-- Reads first: a transaction that judges rows by a read holds it, so these times move before it begins or after it ends.
 create or replace function ledger.move_times(p_times_set bigint, p_by interval) returns boolean language plpgsql as $$
 declare
   present timestamptz := clock_timestamp();
