@@ -91,6 +91,7 @@ export function openCaller(config: CallerConfig): TargetCaller {
     const taken = await takePermit(label, signal);
     if (taken.status !== 'taken') return { status: 'failed', failure: taken };
     const { permit } = taken;
+    let answered: Answered;
     try {
       const wire = {
         method,
@@ -100,12 +101,13 @@ export function openCaller(config: CallerConfig): TargetCaller {
       };
       const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
       const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal, mayDispatch });
-      const answered = withoutSecretsIn(toAnswered(exchanged, label), secrets);
+      answered = withoutSecretsIn(toAnswered(exchanged, label), secrets);
       await report(answered, permit, limitOf);
-      return answered;
     } finally {
       permit.release();
     }
+    await afterWaitingCalls();
+    return answered;
   }
 
   async function takePermit(label: string, signal: AbortSignal) {
@@ -134,6 +136,14 @@ export function openCaller(config: CallerConfig): TargetCaller {
       await closing;
     },
   };
+}
+
+/**
+ * Resolves once the calls that waited for this slot are written: undici writes to a connection in the second turn of the event loop
+ * after its last answer. What follows from this answer is worked out while they are under way, and not before they leave.
+ */
+function afterWaitingCalls(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
 /** Reports the result of the call to the budget: all processes stop after a limit. */
