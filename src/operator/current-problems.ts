@@ -12,20 +12,16 @@ import { downServices } from '../engine/ledger/scopes/down-services.ts';
 import { suspendedAccounts } from '../engine/ledger/scopes/suspensions.ts';
 import { groupRows, splitUnsettled } from '../engine/ledger/views/row-groups.ts';
 import { emptyRuns, lateSyncs, runsInNeed, supersededLoads } from '../engine/ledger/views/runs-in-need.ts';
-import type { DeliveryCounts } from '../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../mirror/outbox/target-states.ts';
-import { failureOf, type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { type ChannelState, channelStates } from './alerts/channel-states.ts';
-import { outboxName } from './alerts/channels/channel.ts';
-import type { Problem } from './alerts/problem.ts';
+import { lasting, type Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
-import { strandedDeliveries, strandedWords } from './deliveries.ts';
 import type { RunState } from './report.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
 import { stateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
+import { targetProblems } from './target-problems.ts';
 
 /** Reasons that the detail of a message names. */
 const MOST_REASONS = 5;
@@ -46,30 +42,14 @@ export async function readStates(db: Queryable, { accounts }: Pick<Settings, 'ac
  * at the same time, so `db` is no single connection.
  */
 export async function findProblems(db: Queryable, settings: Settings, known?: States): Promise<readonly Problem[]> {
-  const { targets: states, suspended } = known ?? (await readStates(db, settings));
-  const channels = Object.keys(settings.alerts).map(outboxName);
-  const [ofRuns, ofSyncs, ofServices, left, stranded, channelsNow] = await Promise.all([
+  const { targets, suspended } = known ?? (await readStates(db, settings));
+  const each = await Promise.all([
     runProblems(db),
     syncProblems(db),
     ofAccounts(db, settings, suspended),
-    undelivered(db, Object.keys(settings.targets)),
-    strandedDeliveries(db, settings),
-    channelStates(db, channels),
+    targetProblems(db, settings, targets),
   ]);
-  const isStranded = new Set(stranded.map(({ target }) => target));
-  const names = [...new Set([...states, ...left].map(({ target }) => target))]
-    .filter((name) => !isStranded.has(name))
-    .sort();
-  const reported = names.flatMap((name) =>
-    ofTarget(
-      name,
-      states.find(({ target }) => target === name),
-      left.find(({ target }) => target === name),
-    ),
-  );
-  const stopped = new Set(reported.map(({ target }) => target));
-  const refusing = channelsNow.filter(({ target }) => !stopped.has(target)).flatMap(ofChannel);
-  return [...ofRuns, ...ofSyncs, ...ofServices, ...reported, ...stranded.map(ofStranded), ...refusing];
+  return each.flat();
 }
 
 async function runProblems(db: Queryable): Promise<readonly Problem[]> {
@@ -241,60 +221,6 @@ async function ofAccounts(
     }
   }
   return problems;
-}
-
-function ofTarget(
-  target: string,
-  { disabled, failing }: Partial<TargetState> = {},
-  { retried, dead }: Partial<Undelivered> = {},
-): readonly Problem[] {
-  const what = `target ${target}`;
-  const about = { subject: what, what, target };
-  const failure = failureOf(failing, retried);
-  const problems: Problem[] = [];
-  if (disabled) {
-    const { reason: cause, detail, at: since } = disabled;
-    const command = `deliveries enable ${target}`;
-    problems.push(lasting({ ...about, event: 'target-disabled', why: `disabled: ${detail}`, since, cause, command }));
-  } else if (failure) {
-    const { since, detail } = failure;
-    const command = `deliveries --target ${target}`;
-    const next = retried && `${plural(retried.count, 'delivery', 'deliveries')} failed and will be retried`;
-    const why = [`failing: ${detail}`, ...(next ? [next] : [])].join('; ');
-    problems.push({ ...about, event: 'target-failing', why, since, cause: 'FAILING', command, isPassing: true });
-  }
-  if (dead) {
-    const { count, since, detail } = dead;
-    const command = `deliveries --target ${target} --verdict dead`;
-    const why = `${plural(count, 'dead letter')}, which will not be retried: ${detail}`;
-    const key = `${what} dead`;
-    problems.push(lasting({ ...about, key, event: 'target-failing', why, since, cause: 'DEAD', command }));
-  }
-  return problems;
-}
-
-/** It may be on its way into the settings of this process. */
-function ofStranded(counts: DeliveryCounts): Problem {
-  const { target } = counts;
-  const what = `target ${target}`;
-  const about = { subject: what, what, target, since: undefined, cause: 'NOT_IN_SETTINGS' };
-  const why = `not in the settings: ${strandedWords(counts)}`;
-  return { ...about, event: 'target-failing', why, command: `deliveries --target ${target}`, isPassing: true };
-}
-
-/** A channel has few messages, so each that it does not accept counts. */
-function ofChannel({ target, refused }: ChannelState): readonly Problem[] {
-  if (refused === null) return [];
-  const { isDead, detail, since } = refused;
-  const what = `target ${target}`;
-  const command = `deliveries --target ${target}`;
-  const why = isDead ? `its newest alert is a dead letter: ${detail}` : `its newest alert is not sent yet: ${detail}`;
-  const cause = isDead ? 'DEAD' : 'FAILING';
-  return [{ event: 'target-failing', subject: what, what, target, why, since, cause, command, isPassing: !isDead }];
-}
-
-function lasting(problem: Omit<Problem, 'isPassing'>): Problem {
-  return { ...problem, isPassing: false };
 }
 
 /** A sync that worked on another tenant before has the problems of both. */

@@ -74,10 +74,13 @@ type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'h
 /** Why the deliveries of a target wait, whatever their next try is. */
 export type Hold = 'disabled' | 'not in the settings';
 
-/** Of each target. */
+/** What holds each target. One that left the settings has to come back first, even if it was disabled. */
 export async function holds(db: Queryable, settings: Settings): Promise<(target: string) => Hold | undefined> {
   const [disabled, known] = [await disabledTargets(db), new Set(outboxNames(settings))];
-  return (target) => (disabled.has(target) ? 'disabled' : known.has(target) ? undefined : 'not in the settings');
+  return (target) => {
+    if (!known.has(target)) return 'not in the settings';
+    return disabled.has(target) ? 'disabled' : undefined;
+  };
 }
 
 /** Whether deliveries wait that no process with these settings sends. */

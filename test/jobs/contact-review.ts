@@ -1,6 +1,6 @@
 /** Contacts in review, and the commands with which people decide about them, against the embedded service. */
 import { afterAll, beforeEach, expect } from 'vitest';
-import type { NewRun, Run } from '../../src/engine/ledger/runs.ts';
+import type { Run } from '../../src/engine/ledger/runs.ts';
 import { type Around, command, databaseUrl } from '../cli/command.ts';
 import { openContactsHarness } from '../support/harness/contacts.ts';
 import type { Reply } from '../support/http-server.ts';
@@ -21,17 +21,6 @@ export const SYNCS = {
   german: filtered('DE'),
   french: filtered('FR'),
   both: filtered('DE, FR'),
-};
-
-export const CONTACT_RUN: NewRun = {
-  sync: 'contacts',
-  type: 'contacts',
-  account: 'test',
-  resource: 'customers',
-  lane: 'batch',
-  dryRun: false,
-  options: {},
-  phase: 'import-customers',
 };
 
 /** For the file that calls it. */

@@ -5,7 +5,7 @@ import { endRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, startRun } from '../../src/engine/ledger/runs.ts';
 import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
-import { type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
+import { CONTACT_RUN, type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+1 555 010 0001' };
@@ -238,12 +238,7 @@ describe('the settings', () => {
 });
 
 const RUN: NewRun = {
-  sync: 'contacts',
-  type: 'contacts',
-  account: 'test',
-  resource: 'customers',
-  lane: 'batch',
-  dryRun: false,
+  ...CONTACT_RUN,
   options: { rowsPerPage: 500, importWith: 'auto', onChange: 'update', matchBy: ['email', 'phone'] },
   phase: 'scan-contacts',
 };

@@ -5,6 +5,7 @@ import { approveRun } from '../../src/engine/ledger/approval.ts';
 import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
+import { CONTACT_RUN } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import { csvOf, openOrdersHarness } from '../support/harness/orders.ts';
 import { listRuns } from '../support/newest-runs.ts';
@@ -213,13 +214,4 @@ describe('at the same time', () => {
   });
 });
 
-const SYNC: NewRun = {
-  sync: 'contacts',
-  type: 'contacts',
-  account: 'test',
-  resource: 'customers',
-  lane: 'batch',
-  dryRun: false,
-  options: {},
-  phase: 'finished-by-the-test',
-};
+const SYNC: NewRun = { ...CONTACT_RUN, phase: 'finished-by-the-test' };

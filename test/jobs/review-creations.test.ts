@@ -6,9 +6,10 @@ import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, runningRuns, startRun } from '../../src/engine/ledger/runs.ts';
 import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
+import { CONTACT_RUN } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
 import type { Reply } from '../support/http-server.ts';
-import { ann, ben, CONTACT_RUN, cho, openReview, rivals } from './contact-review.ts';
+import { ann, ben, cho, openReview, rivals } from './contact-review.ts';
 
 const { harness, review, decide, syncTo, customer, ids, reasons, states } = await openReview();
 

@@ -127,8 +127,9 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const rows = deliveries.map((delivery) => toLine(delivery, holdOf(delivery.target)));
   out.table(titles, rows, { right: [5], none: 'No deliveries found.' });
   const stranded = await strandedDeliveries(pool, settings);
+  const present = states.filter(({ target }) => holdOf(target) !== 'not in the settings');
   out.say(
-    ...states.flatMap((state) => stateLines(state, hint)),
+    ...present.flatMap((state) => stateLines(state, hint)),
     ...stranded.map((counts) => `${counts.target} is not in the settings: ${strandedWords(counts)}.`),
   );
   out.result({ deliveries, targets: states });

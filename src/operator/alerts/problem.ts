@@ -31,3 +31,8 @@ export interface Problem {
 export function keyOf({ event, subject, key = subject }: Problem): string {
   return `${event}:${key}`;
 }
+
+/** A problem that does not pass by itself. */
+export function lasting(problem: Omit<Problem, 'isPassing'>): Problem {
+  return { ...problem, isPassing: false };
+}

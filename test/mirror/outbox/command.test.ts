@@ -47,11 +47,13 @@ test('lists deliveries with their state', async () => {
 
 test('says that deliveries wait for a target that was removed from the settings', async () => {
   await queue(database, [change(1), change(2)], ['former']);
+  await disableTarget(database.pool, 'former', { reason: 'GONE', detail: 'it answered 410', now: undefined });
   const words = 'not in the settings: 2 deliveries wait until the settings have the target again';
   const { stdout } = await deliveries();
   expect(stdout).toMatch(/ former .* waiting: the target is not in the settings\n/);
   expect(stdout).toMatch(/ mail .* waiting, due since /);
   expect(stdout).toContain(`former is ${words}.`);
+  expect(stdout).not.toContain('deliveries enable former');
   expect((await deliveries('show', deliveryId('former', change(1)))).stdout).toContain(
     'the target is not in the settings',
   );

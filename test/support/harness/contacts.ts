@@ -1,6 +1,19 @@
 /** For tests of the contact sync: contacts, and the customers made from them. */
+import type { NewRun } from '../../../src/engine/ledger/runs.ts';
 import { type Harness, openHarness } from './harness.ts';
 import type { Needs } from './needs.ts';
+
+/** A run of the harness's sync that a test begins itself. */
+export const CONTACT_RUN: NewRun = {
+  sync: 'contacts',
+  type: 'contacts',
+  account: 'test',
+  resource: 'customers',
+  lane: 'batch',
+  dryRun: false,
+  options: {},
+  phase: 'import-customers',
+};
 
 export type ContactsHarness = ReturnType<typeof withContacts>;
 
