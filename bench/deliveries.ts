@@ -7,7 +7,7 @@ import type { DeliveryFigures } from './deliveries-process.ts';
 import { CONCURRENCY, figuresOf, median, run } from './processes.ts';
 import type { Row } from './table.ts';
 
-const COUNT = 10_000;
+const COUNT = 20_000;
 const LATENCY_MS = 5;
 const TRIALS = 3;
 const WANTED = 0.9;
