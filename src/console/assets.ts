@@ -14,6 +14,8 @@ const own = (name: string) => new URL(`web/${name}`, import.meta.url);
 const FILES = {
   'console.css': { type: 'text/css', files: STYLE.map((name) => own(`style/${name}.css`)) },
   'console.js': { type: 'text/javascript', files: [own('console.js')] },
+  'bull-board.css': { type: 'text/css', files: [own('bull-board.css')] },
+  'bull-board.js': { type: 'text/javascript', files: [own('bull-board.js')] },
   'board.js': { type: 'text/javascript', files: [own('board.js')] },
   'drawer.js': { type: 'text/javascript', files: [own('drawer.js')] },
   'drop.js': { type: 'text/javascript', files: [own('drop.js')] },

@@ -109,8 +109,8 @@ function patternOf(route: string): RegExp {
 /** Its page without what the policy forbids. `template`: its own page, which names the scripts and styles of this version. */
 function pageOf(template: string, base: string, uiConfig: UIConfig): string {
   const named = (pattern: RegExp) => [...template.matchAll(pattern)].map(([, file]) => `${base}/${file}`);
-  const styles = named(/href="(static\/[^"]+\.css)"/g).map((url) => `<link rel="stylesheet" href="${url}">`);
-  const scripts = named(/src="(static\/[^"]+\.js)"/g).map((url) => `<script defer src="${url}"></script>`);
+  const styles = [...named(/href="(static\/[^"]+\.css)"/g), assetPath('bull-board.css')];
+  const scripts = [assetPath('bull-board.js'), ...named(/src="(static\/[^"]+\.js)"/g)];
   const config = JSON.stringify(uiConfig).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
@@ -120,12 +120,12 @@ function pageOf(template: string, base: string, uiConfig: UIConfig): string {
 <base href="${base}/">
 <title>Queues · Lockstep</title>
 <link rel="icon" href="${assetPath('icon.svg')}">
-${styles.join('\n')}
+${styles.map((url) => `<link rel="stylesheet" href="${url}">`).join('\n')}
 </head>
 <body>
 <script id="__UI_CONFIG__" type="application/json">${config}</script>
 <div id="root"><noscript>Bull Board needs scripts. <a href="/queues">Queues</a> shows the jobs without them.</noscript></div>
-${scripts.join('\n')}
+${scripts.map((url) => `<script defer src="${url}"></script>`).join('\n')}
 </body>
 </html>`;
 }

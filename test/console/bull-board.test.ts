@@ -5,7 +5,7 @@ import type { Console } from '../../src/console/server.ts';
 import { openQueue, type SharedQueue } from '../../src/engine/worker/queue.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { openPage } from './browser.ts';
+import { expectSound, openPage } from './browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 
 const LOCKED = SETTINGS.replace('console: {', 'console: { password: { env: PASSWORD }, ');
@@ -62,17 +62,22 @@ describe('Bull Board', () => {
     await locked.close();
   });
 
-  test.runIf(CHROMIUM)('shows a job in a browser under the policy of all pages', async () => {
+  test.runIf(CHROMIUM)('shows a job in a browser under the policy of all pages, accessible as they are', async () => {
     const browser = await launch();
     const { page, wrong } = await openPage(browser);
+    await page.emulateMedia({ reducedMotion: 'reduce' }); // else a text has its old colour for a moment
     await page.goto(`${web.url}/queues`);
     await page.getByRole('link', { name: 'Bull Board' }).click();
     await page.getByRole('link', { name: 'lockstep' }).first().click();
     await page.getByText('scan-contacts').first().waitFor();
+    await expectSound(page);
     await page.goto(`${web.url}/queues/board/queue/lockstep/run-1-scan`);
     await page.getByText('runId').first().waitFor();
+    await expectSound(page);
     await page.getByRole('link', { name: 'Queues' }).first().click();
     await page.reload();
+    await page.getByRole('link', { name: 'lockstep' }).first().waitFor();
+    await expectSound(page);
     await page.getByRole('link', { name: 'lockstep' }).first().click();
     await page.getByText('scan-contacts').first().click();
     await page.getByText('runId').first().waitFor();
