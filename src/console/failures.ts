@@ -60,6 +60,12 @@ export function failureOf(error: unknown, database: string): Failure {
       code: 'REQUEST_INVALID',
       message: 'The request is not valid: its body is not JSON',
     };
+  if (statusCode === 415)
+    return {
+      httpStatus: 415,
+      code: 'REQUEST_INVALID',
+      message: 'The request is not valid: its Content-Type is not accepted here; /api/v1/openapi.json names the types',
+    };
   if (statusCode !== undefined && statusCode < 500)
     return { httpStatus: statusCode, code: 'REQUEST_INVALID', message: message ?? 'The request is not valid.' };
   return {

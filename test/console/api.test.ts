@@ -141,9 +141,32 @@ test('says what is wrong with a request', async () => {
   expect(await call('/runs/x/explode', {})).toMatchObject({ status: 400 });
 });
 
+test.each([
+  ['/runs?statuss=failed', undefined, 'statuss: unknown key; did you mean "status"?'],
+  ['/syncs/nightly/pause', { reson: 'moving' }, 'reson: unknown key; did you mean "reason"?'],
+  ['/accounts/acme/examine', { reason: 'x' }, 'reason: unknown key'],
+  ['/deliveries/replay', { state: 'dead', target: 'crm' }, 'state: unknown key'],
+  ['/runs/run-1/corrections', { cells: [{ row: 2, line: 2, column: 1, text: 'x' }] }, 'cells.0.row: unknown key'],
+])('refuses a member that does not exist, and names it: %s', async (path, body, said) => {
+  expect(await call(path, body)).toEqual({
+    status: 400,
+    json: { error: anError('REQUEST_INVALID', `The request is not valid: ${said}`) },
+  });
+  expect((await call('/activity')).json.actions).toEqual([]);
+});
+
+test('refuses a body that is not JSON where a file is not expected', async () => {
+  expect(await call('/syncs/nightly/pause', 'reason\nmoving')).toMatchObject({
+    status: 415,
+    json: { error: { code: 'REQUEST_INVALID', message: expect.stringContaining('Content-Type') } },
+  });
+});
+
 test('is described by an OpenAPI document', async () => {
   const { json } = await call('/openapi.json');
   expect(json.openapi).toBe('3.1.0');
   expect(Object.keys(json.paths)).toContain('/runs/{run}/{action}');
+  const { schema } = json.paths['/syncs/{sync}/{action}'].post.requestBody.content['application/json'];
+  expect(schema.additionalProperties).toBe(false);
   expect(json.paths['/runs'].get.parameters.map(({ name }: { name: string }) => name)).toContain('verdict');
 });

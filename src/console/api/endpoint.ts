@@ -17,7 +17,7 @@ export interface Endpoint {
   /** Whether the body is a file, which arrives as a stream. */
   readonly isFile: boolean;
   readonly answer: z.ZodType;
-  /** @throws ZodError if the request does not fit; the LockstepErrors of what it does */
+  /** @throws ZodError if the request does not fit, or has members that do not exist; the LockstepErrors of what it does */
   readonly answerTo: (needs: SharedNeeds, request: ApiRequest) => Promise<unknown>;
 }
 
@@ -56,24 +56,26 @@ export function defineEndpoint<Params extends z.ZodObject, Query extends z.ZodOb
 ): Endpoint {
   const { route, params, query, body, work, isFile = false, ...rest } = spec;
   const [method, path] = route.split(' ') as [Endpoint['method'], string]; // safe: of this form
+  const [ofQuery, ofBody] = [(query ?? nothing).strict(), (body ?? nothing).strict()];
   return {
     ...rest,
     method,
     path,
     params: params ?? nothing,
-    query: query ?? nothing,
-    body,
+    query: ofQuery,
+    body: body && ofBody,
     isFile,
     answerTo: (needs, given) => {
       // Safe: without a schema there are no fields.
-      const read = <S extends z.ZodObject>(schema: S | undefined, value: unknown) =>
-        (schema?.parse(value ?? {}, { error: explainIssue }) ?? {}) as z.output<S>;
+      const read = <S extends z.ZodObject>(schema: z.ZodObject, value: unknown) =>
+        schema.parse(value ?? {}, { error: explainIssue }) as z.output<S>;
+      const file = isFile && given.body instanceof Readable ? given.body : undefined;
       return work(needs, {
         taking: given.taking,
-        params: read(params, given.params),
-        query: read(query, given.query),
-        body: read(body, given.body),
-        file: isFile && given.body instanceof Readable ? given.body : Readable.from([]),
+        params: read<Params>(params ?? nothing, given.params),
+        query: read<Query>(ofQuery, given.query),
+        body: read<Body>(ofBody, file ? {} : given.body),
+        file: file ?? Readable.from([]),
       });
     },
   };

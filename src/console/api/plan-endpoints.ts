@@ -96,11 +96,11 @@ export const planEndpoints: readonly Endpoint[] = [
     params: ofRun,
     body: z.object({
       cells: z
-        .array(z.object({ line: z.number().int().min(1), column, text: z.string().max(10_000) }))
+        .array(z.strictObject({ line: z.number().int().min(1), column, text: z.string().max(10_000) }))
         .prefault([])
         .describe('New texts of cells. A line whose cells are all emptied is left out.'),
       replace: z
-        .object({ column, find: z.string().describe('Empty: fill the empty cells.'), put: z.string() })
+        .strictObject({ column, find: z.string().describe('Empty: fill the empty cells.'), put: z.string() })
         .optional()
         .describe('Replaces a text in all cells of a column.'),
       createCustomers: z.boolean().prefault(false).describe('Create the customers that are missing.'),

@@ -4,6 +4,7 @@ import { LockstepError } from '../../base/errors.ts';
 import { failureOf } from '../failures.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
+import type { Endpoint } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
 import { FILE_TYPES, openApiDocument } from './openapi.ts';
 
@@ -20,18 +21,23 @@ export function addApi(app: FastifyInstance, needs: SharedNeeds): void {
   );
   const document = openApiDocument(endpoints);
   app.get('/openapi.json', async () => document);
-  app.addContentTypeParser(FILE_TYPES, (_request, payload, done) => done(null, payload));
-  for (const { method, path, isFile, answerTo } of endpoints) {
-    app.route({
-      method,
-      url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      ...(isFile && { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }),
-      async handler({ person, params, query, body }, reply) {
-        if (!person)
-          throw new LockstepError('CONSOLE_SIGN_IN', 'Send a token of console.tokens: Authorization: Bearer TOKEN');
-        reply.header('cache-control', 'no-store');
-        return answerTo(needs, { taking: { person, via: 'api' }, params, query, body });
-      },
-    });
-  }
+  for (const endpoint of endpoints) if (!endpoint.isFile) addRoute(app, needs, endpoint);
+  void app.register(async (scope) => {
+    scope.addContentTypeParser(FILE_TYPES, (_request, payload, done) => done(null, payload));
+    for (const endpoint of endpoints) if (endpoint.isFile) addRoute(scope, needs, endpoint);
+  });
+}
+
+function addRoute(app: FastifyInstance, needs: SharedNeeds, { method, path, isFile, answerTo }: Endpoint): void {
+  app.route({
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    ...(isFile && { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }),
+    async handler({ person, params, query, body }, reply) {
+      if (!person)
+        throw new LockstepError('CONSOLE_SIGN_IN', 'Send a token of console.tokens: Authorization: Bearer TOKEN');
+      reply.header('cache-control', 'no-store');
+      return answerTo(needs, { taking: { person, via: 'api' }, params, query, body });
+    },
+  });
 }

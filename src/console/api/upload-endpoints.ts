@@ -59,7 +59,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     summary: 'How a file is read with these choices, before it is loaded; then the run of its load',
     route: 'GET /uploads/{upload}',
     params: ofUpload,
-    query: loadForm.strict(),
+    query: loadForm,
     answer: upload,
     async work(needs, { taking, params, query }) {
       requireOperator(taking.person);
@@ -72,7 +72,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     summary: 'Check a file and store its rows as a run, which then waits for its approval (act-on-run, resume)',
     route: 'POST /uploads/{upload}/load',
     params: ofUpload,
-    body: loadForm.strict(),
+    body: loadForm,
     answer: upload,
     async work(needs, { taking, params, body }) {
       requireOperator(taking.person);
