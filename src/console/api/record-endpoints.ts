@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { isRead } from '../../client/call/classify.ts';
 import { isOperationName, type OperationName } from '../../contract/operations.ts';
+import { shownOf } from '../records/fields.ts';
 import { callOnce } from '../records/read.ts';
 import { recordPath } from '../records/record-words.ts';
 import { handCallOf, requireUsable, settleByHand, writeAgain, writeByHand } from '../records/write.ts';
@@ -29,11 +30,17 @@ export const recordEndpoints: readonly Endpoint[] = [
       path: values.describe('Parameters of the path.'),
       query: values.describe('Parameters of the query.'),
       body: z.record(z.string(), z.unknown()).optional(),
+      was: z
+        .record(z.string(), z.json())
+        .optional()
+        .describe(
+          'Of an update: the record as it was read. Of a card that is moved: its `pipeline_id` and `column_id`. The record is read again: if a field that the operation can change has another value now, nothing is sent (RECORD_CHANGED). A change between this read and the write is not seen.',
+        ),
     }),
     answer: z.looseObject({ status: z.string().nullable() }),
     async work(
       needs,
-      { taking, params: { account: name, operation }, body: { id = randomUUID(), path, query, body } },
+      { taking, params: { account: name, operation }, body: { id = randomUUID(), path, query, body, was } },
     ) {
       if (isRead(operation)) {
         const account = await needs.openAccount(name);
@@ -42,7 +49,8 @@ export const recordEndpoints: readonly Endpoint[] = [
       }
       const page = recordPath(name, 'contacts');
       const writing = { id, account: name, operation, path: texts(path), body, page, besides: 'any' }; // a program chooses the id
-      return writeByHand(needs, taking, writing);
+      const shown = was && { shown: shownOf(operation, was), pipeline: String(was.pipeline_id) };
+      return writeByHand(needs, taking, { ...writing, ...shown });
     },
   }),
   defineEndpoint({

@@ -19,6 +19,7 @@ const sent = z.looseObject({
   page: z.string().regex(/^\/records\/[^\\]*$/),
   filled: z.string().optional(),
   shown: z.string().optional(),
+  pipeline: z.string().optional(),
 });
 const ofCall = z.object({ call: z.uuid() });
 const ofOnce = z.object({ once: z.uuid() });
@@ -27,7 +28,7 @@ export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void 
   onForm(app, '/records/:account/call/:operation', async ({ taking, params, request, reply }) => {
     const { account, operation } = target.parse(params);
     const given = withMove(Object.fromEntries(formOf(request)));
-    const { once, page, shown, filled = '' } = sent.parse(given);
+    const { once, page, shown, pipeline, filled = '' } = sent.parse(given);
     const path = Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) => (name.startsWith('path.') ? [[name.slice(5), value]] : [])),
     );
@@ -40,6 +41,7 @@ export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void 
       body,
       page,
       shown,
+      pipeline,
       ...(!ASKED.test(operation) && { besides: 'any' }),
     };
     return after(reply, await writeByHand(needs, taking, writing), once);

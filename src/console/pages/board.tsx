@@ -5,6 +5,7 @@ import type { Column } from '../../mirror/tasks/cards.ts';
 import { definePage } from '../page.ts';
 import { Hidden, Submit } from '../parts/inputs.tsx';
 import { Foreign, Title } from '../parts/parts.tsx';
+import { shownOf } from '../records/fields.ts';
 import { accountOf, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Board, readBoard } from '../records/read.ts';
 import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
@@ -68,7 +69,7 @@ function Columns({ board: { columns }, account, id, canAct }: BoardProps) {
                   position={position}
                   column={column}
                   sides={[columns[at - 1], columns[at + 1]]}
-                  form={canAct ? { account, page: recordPath(account, 'pipelines', id) } : undefined}
+                  form={canAct ? { account, pipeline: id, page: recordPath(account, 'pipelines', id) } : undefined}
                 />
               ))}
             </ol>
@@ -87,11 +88,12 @@ interface CardProps {
   /** The columns to the left and to the right. */
   readonly sides: readonly [Column | undefined, Column | undefined];
   /** Undefined if the person may only look. */
-  readonly form: { readonly account: string; readonly page: string } | undefined;
+  readonly form: { readonly account: string; readonly pipeline: string; readonly page: string } | undefined;
 }
 
 function Card({ card: { id, title, record }, position, column, sides: [left, right], form }: CardProps) {
   const name = title || `card ${id}`;
+  const shown = shownOf('pipelines.moveCard', { column_id: column.id ?? null });
   const moves: readonly Move[] = [
     { key: 'ArrowLeft', sign: '←', to: left, at: left?.cards.length, words: `to ${left?.name}` },
     { key: 'ArrowUp', sign: '↑', to: position > 0 ? column : undefined, at: position - 1, words: 'up' },
@@ -111,7 +113,7 @@ function Card({ card: { id, title, record }, position, column, sides: [left, rig
       {form && (
         <>
           <WriteForm {...form} operation="pipelines.moveCard" page={`${form.page}#card-${id}`} class="moves">
-            <Hidden values={{ card_id: id }} />
+            <Hidden values={{ card_id: id, pipeline: form.pipeline, shown }} />
             {moves.map(({ key, sign, to, at, words }) =>
               to?.id === undefined ? null : (
                 <Submit

@@ -44,9 +44,10 @@ export function fieldsOf(operation: OperationName): readonly Field[] {
   });
 }
 
-/** What a form shows of a record, as a short text to compare. */
+/** What an update can change of a record, as a short text to compare. Of a card only its column, because its position changes with others. */
 export function shownOf(operation: OperationName, record: JsonObject): string {
-  const words = fieldsOf(operation).map(({ name }) => valueWords(record[name]));
+  const names = operation === 'pipelines.moveCard' ? ['column_id'] : fieldsOf(operation).map(({ name }) => name);
+  const words = names.map((name) => valueWords(record[name]));
   return createHash('sha256').update(JSON.stringify(words)).digest('base64url');
 }
 

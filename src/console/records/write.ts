@@ -27,7 +27,7 @@ import type { ConsoleNeeds } from '../needs.ts';
 import { shownOf, wireBody } from './fields.ts';
 import { type Prepared, prepareImport } from './import.ts';
 import { KIND, RECORD_KINDS } from './kinds.ts';
-import { MAX_WAIT_MS, readRecord, readSubtasks } from './read.ts';
+import { MAX_WAIT_MS, type Read, readBoard, readRecord, readSubtasks } from './read.ts';
 import { isApplied, isRepeatable, lookFrom, stateOf } from './state.ts';
 
 export interface Writing {
@@ -41,15 +41,17 @@ export interface Writing {
   readonly page: string;
   /** The applied call whose content is wanted a second time, or `any`. */
   readonly besides?: string | undefined;
-  /** What the form of an update showed (`shownOf`): all filled fields are sent, so it would undo what others have changed since. */
+  /** What an update was made from (`shownOf`): it would undo what others have changed since. */
   readonly shown?: string | undefined;
+  /** That has the card of a move. */
+  readonly pipeline?: string | undefined;
 }
 
 type WriteNeeds = Pick<ConsoleNeeds, 'pool' | 'openAccount' | 'settings'>;
 
 /**
  * Sends it once, and returns the call with its outcome; or the earlier call that prevents it.
- * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, RECORD_CHANGED, ZodError if the body does not fit the contract
+ * @throws LockstepError CONSOLE_NOT_ALLOWED, ACCOUNT_SUSPENDED, RECORD_CHANGED, RECORD_UNREAD, ZodError if the body does not fit the contract
  */
 export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Writing): Promise<HandCall> {
   const { pool } = needs;
@@ -75,27 +77,40 @@ export async function writeByHand(needs: WriteNeeds, taking: Taking, writing: Wr
   return handCallOf(pool, shown);
 }
 
-/** What cannot be read is not compared. @throws LockstepError RECORD_CHANGED */
+/** A change between this look and the write is not seen. @throws LockstepError RECORD_CHANGED, RECORD_UNREAD, FIELD_WRONG */
 async function requireUnchanged(account: Account, writing: Writing): Promise<void> {
   const { operation, shown } = writing;
-  const now = shown === undefined ? undefined : await recordNow(account, writing);
-  if (now === undefined || shownOf(operation, now) === shown) return;
+  if (shown === undefined) return;
+  const now = await recordNow(account, writing);
+  if (now.status === 'failed') {
+    const message = `The record cannot be read, so it is not known whether it has changed. Nothing was sent. ${now.why}`;
+    throw new LockstepError('RECORD_UNREAD', message);
+  }
+  if (now.value !== undefined && shownOf(operation, now.value) === shown) return;
   throw new LockstepError(
     'RECORD_CHANGED',
-    'The record has changed since its page was opened, and the form would undo that. Nothing was sent. Open the page again',
+    'The record has changed since it was read, and this write would undo that. Nothing was sent. Open or read it again',
   );
 }
 
-/** The record that an update is about. */
-async function recordNow(account: Account, { operation, path, body }: Writing): Promise<JsonObject | undefined> {
-  const { id } = Object(body);
+/** The record that an update is about; of a card, its column. @throws LockstepError FIELD_WRONG if the operation is no update */
+async function recordNow(account: Account, writing: Writing): Promise<Read<JsonObject | undefined>> {
+  const { operation, path, pipeline = '' } = writing;
+  const { id, card_id } = Object(writing.body);
+  if (operation === 'pipelines.moveCard') {
+    const board = await readBoard(account, pipeline);
+    if (board.status === 'failed') return board;
+    const column = board.value.columns.find(({ cards }) => cards.some((card) => card.id === String(card_id)));
+    return { status: 'read', value: column && { column_id: column.id ?? null } };
+  }
   if (operation === 'subtasks.update') {
     const subtasks = await readSubtasks(account, String(path.task_id));
-    return subtasks.status === 'read' ? subtasks.value.find((one) => one.id === String(id))?.record : undefined;
+    if (subtasks.status === 'failed') return subtasks;
+    return { status: 'read', value: subtasks.value.find((one) => one.id === String(id))?.record };
   }
   const kind = RECORD_KINDS.find((one) => KIND[one].update?.operation === operation);
-  const read = kind && (await readRecord(account, kind, String(Object.values(path)[0] ?? id)));
-  return read?.status === 'read' ? read.value : undefined;
+  if (kind) return readRecord(account, kind, String(Object.values(path)[0] ?? id));
+  throw new LockstepError('FIELD_WRONG', `was: ${operation} updates no record that can be compared. Nothing was sent`);
 }
 
 const LONGEST_WAIT_MS = 10_000;
