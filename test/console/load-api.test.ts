@@ -1,6 +1,6 @@
 /** A file of orders that a program loads with the JSON API. */
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { ordersCsv } from '../support/harness/orders.ts';
 import { anError } from '../support/matchers.ts';
 import { openLoadConsole } from './load-console.ts';
 import { openConsole } from './open-console.ts';
-import { apiOf } from './requests.ts';
+import { apiOf, pageAt } from './requests.ts';
 
 const { harness, web } = await openLoadConsole();
 beforeEach(async () => {
@@ -50,6 +50,33 @@ test('is sent, read, planned and approved', async () => {
   expect((await api(`/runs/${run}/plan?kind=updates`)).writes).toEqual([]);
   await api(`/runs/${run}/resume`, { plan: first.plan });
   await expect.poll(async () => (await harness.orders()).length).toBe(2);
+});
+
+test('is removed if no one loads it, and not once it is loaded', async () => {
+  const [unwanted, wanted] = [
+    await api('/uploads?account=test', 'x'),
+    await api('/uploads?account=test', ordersCsv(2)),
+  ];
+  expect((await api(`/uploads/${unwanted.id}/remove`, {})).said).toBe(
+    'orders.csv was removed. Nothing of it was loaded.',
+  );
+  expect((await api(`/uploads/${unwanted.id}`)).error.code).toBe('UPLOAD_UNKNOWN');
+  const run = await load(wanted.id, {});
+  expect((await api(`/uploads/${wanted.id}/remove`, {})).error).toEqual(
+    anError('LOAD_BEGUN', /Cancel its run instead/),
+  );
+  await api(`/runs/${run}/cancel`, {});
+});
+
+test('is shown although how it is read cannot be kept, such as on a full disk', async () => {
+  const { id } = await api('/uploads?account=test', ordersCsv(2));
+  const dir = path.join(harness.dataDir, 'uploads');
+  const inTheWay = path.join(dir, `${id}.form`);
+  await mkdir(inTheWay);
+  expect(await pageAt(web, `/load/${id}?decimal=.`)).toContain('Check and plan');
+  expect((await readdir(dir)).filter((name) => name.includes(id) || !name.includes('.'))).toHaveLength(3);
+  await rm(inTheWay, { recursive: true });
+  await api(`/uploads/${id}/remove`, {});
 });
 
 test('is begun once: other choices are refused, and the same ones lead to its run', async () => {

@@ -8,7 +8,7 @@ import { type LoadForm, loadForm } from '../loads/load-form.ts';
 import { atMostBytes, type Upload } from '../loads/uploads.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { time } from './shapes.ts';
+import { done, time } from './shapes.ts';
 
 const ofUpload = z.object({ upload: z.string().describe('The `id` of the upload.') });
 const upload = z.looseObject({
@@ -66,6 +66,14 @@ export const uploadEndpoints: readonly Endpoint[] = [
       const kept = await needs.loads.uploads.read(params.upload);
       return { ...stateOf(needs, kept, query), ...(!kept.checked && (await readingOf(needs, kept, query))) };
     },
+  }),
+  defineEndpoint({
+    name: 'remove-upload',
+    summary: 'Delete a file that is not loaded',
+    route: 'POST /uploads/{upload}/remove',
+    params: ofUpload,
+    answer: done,
+    work: async ({ loads }, { taking, params }) => loads.remove(await loads.uploads.read(params.upload), taking),
   }),
   defineEndpoint({
     name: 'load-upload',

@@ -20,6 +20,7 @@ import { MAX_TEXT_BYTES, readParts } from './multipart.ts';
 import { nothingSent, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
 
 const ofRun = z.object({ run: z.string() });
+const ofUpload = z.object({ upload: z.string() });
 const fields = z.object({ account: z.string().min(1), text: z.string().prefault('') });
 
 export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promise<void> {
@@ -47,9 +48,15 @@ export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promis
     }
   });
 
+  onForm(app, '/load/:upload/remove', async ({ taking, params, reply }) => {
+    const upload = await loads.uploads.read(ofUpload.parse(params).upload);
+    await tell(reply, needs, () => loads.remove(upload, taking));
+    return '/load';
+  });
+
   onForm(app, '/load/:upload', async ({ taking, params, given, reply }) => {
     requireOperator(taking.person);
-    const { upload: id } = z.object({ upload: z.string() }).parse(params);
+    const { upload: id } = ofUpload.parse(params);
     try {
       await loads.begin(await loads.uploads.read(id), loadForm.parse(given), taking);
     } catch (error) {
@@ -82,7 +89,7 @@ export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promis
 
   app.get('/load/:upload/file', async (request, reply) => {
     requireOperator(requirePerson(request));
-    const { upload: id } = z.object({ upload: z.string() }).parse(request.params);
+    const { upload: id } = ofUpload.parse(request.params);
     return sendFile(reply, await loads.uploads.open(await loads.uploads.read(id)));
   });
 }

@@ -11,7 +11,7 @@ import { checkedWords } from '../../operator/sheet-words.ts';
 import { firstLinesOf, type Preview, previewLoad } from '../../syncs/orders/preview-load.ts';
 import { receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
-import { keeping, type Taking } from '../actions/actions.ts';
+import { type Done, keeping, type Taking } from '../actions/actions.ts';
 import { type Failure, failureOf } from '../failures.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { choicesOf, type LoadForm } from './load-form.ts';
@@ -30,6 +30,8 @@ export interface Loads {
    * file; the rest continues. @throws LockstepError LOAD_BEGUN: it was begun with other choices
    */
   begin(upload: Upload, form: LoadForm, taking: Taking): Promise<void>;
+  /** Deletes a file that is not loaded. @throws LockstepError LOAD_BEGUN: its rows are being checked, or are stored */
+  remove(upload: Upload, taking: Taking): Promise<Done>;
   /** What this process does with a file, or why it could not load it with this form. Undefined: nothing. */
   stateOf(upload: Upload, form: LoadForm): LoadState | undefined;
   /** The file with the lines of a kind. @throws LockstepError RESULTS_EMPTY, and like writing results */
@@ -121,25 +123,36 @@ export function createLoads(needs: LoadsNeeds): Loads {
       underWay.add(loading);
       await atMost(WAIT_MS, loading);
     },
+    remove(upload, taking) {
+      const { id, name, account, checked } = upload;
+      return keeping(needs, taking, 'remove-file', `${name} for ${account}`, async () => {
+        if (checked || states.get(id)?.status === 'checking') throw beingLoaded(name);
+        await uploads.remove(id);
+        states.delete(id);
+        return { said: `${name} was removed. Nothing of it was loaded.` };
+      });
+    },
     stateOf({ id }, form) {
       const state = states.get(id);
       return state?.status === 'failed' && state.form !== JSON.stringify(form) ? undefined : state;
     },
-    async resultOf(run, kind) {
-      const dir = path.join(uploads.dir, `results-${randomUUID()}`);
-      try {
-        const written = (await writeResults(pool, run, { dir })).find((file) => file.kind === kind);
-        if (written) return { name: path.basename(written.path), handle: await fs.open(written.path, 'r') };
-        throw new LockstepError('RESULTS_EMPTY', `Run ${run} has no line that is ${kind} now.`);
-      } finally {
-        await fs.rm(dir, { recursive: true, force: true }); // the open file is still read to its end
-      }
-    },
+    resultOf: (run, kind) => resultIn(path.join(uploads.dir, `results-${randomUUID()}`), pool, run, kind),
     async close() {
       closing.abort();
       await Promise.all(underWay);
     },
   };
+}
+
+/** `dir` is gone afterwards: the open file is still read to its end. */
+async function resultIn(dir: string, pool: LoadsNeeds['pool'], run: string, kind: ResultKind): Promise<OpenedFile> {
+  try {
+    const written = (await writeResults(pool, run, { dir })).find((file) => file.kind === kind);
+    if (written) return { name: path.basename(written.path), handle: await fs.open(written.path, 'r') };
+    throw new LockstepError('RESULTS_EMPTY', `Run ${run} has no line that is ${kind} now.`);
+  } finally {
+    await fs.rm(dir, { recursive: true, force: true });
+  }
 }
 
 async function atMost(ms: number, work: Promise<void>): Promise<void> {
@@ -148,6 +161,13 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
     timer = setTimeout(resolve, ms);
   });
   await Promise.race([work, waited]).finally(() => clearTimeout(timer));
+}
+
+function beingLoaded(name: string): LockstepError {
+  return new LockstepError(
+    'LOAD_BEGUN',
+    `${name} is loaded already, or its rows are being checked. Cancel its run instead.`,
+  );
 }
 
 function begunOtherwise(name: string): LockstepError {

@@ -56,7 +56,7 @@ export interface Uploads {
   write(bytes: AsyncIterable<Uint8Array>): Promise<string>;
   /** `name`: as the browser gave it, without a path. */
   keep(id: string, about: Pick<Upload, 'name' | 'account' | 'corrects'>): Promise<Upload>;
-  /** Keeps how a person reads it, for when its page is opened again. */
+  /** Keeps how a person reads it, for when its page is opened again. A page is shown all the same if that fails, such as on a full disk. */
   choose(id: string, form: LoadForm): Promise<void>;
   /** @throws LockstepError UPLOAD_UNKNOWN */
   read(id: string): Promise<Upload>;
@@ -80,6 +80,7 @@ export function createUploads(dir: string): Uploads {
       await fs.writeFile(aside, JSON.stringify(value), { mode: 0o600 });
       await fs.rename(aside, file);
     } catch (error) {
+      await fs.rm(aside, { force: true });
       throw failedWrite(error, dir);
     }
   };
@@ -117,7 +118,7 @@ export function createUploads(dir: string): Uploads {
       await put(about(id), upload);
       return upload;
     },
-    choose: (id, chosen) => put(form(id), chosen),
+    choose: (id, chosen) => put(form(id), chosen).catch(() => undefined),
     async read(id) {
       try {
         return await read(z.uuid().parse(id));
@@ -167,8 +168,8 @@ function failedWrite(error: unknown, dir: string): unknown {
     const message = 'The upload ended before all of the file had arrived, so nothing of it is kept. Choose it again.';
     return new LockstepError('UPLOAD_BROKEN_OFF', message, { cause: error });
   }
-  if (code !== 'ENOSPC') return error;
-  const message = `There is no space left in ${dir} to keep the file. Free some space and load it again.`;
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
+  const message = `There is no space left in ${dir} to keep the file. Free some space, then load it again.`;
   return new LockstepError('DISK_FULL', message, { cause: error });
 }
 
