@@ -14,6 +14,8 @@ import { addedColumnsOf, LABEL_COLUMN } from './result-files.ts';
 
 export interface TableChoices extends FormatChoices {
   readonly encoding?: Encoding;
+  /** Whether a header without rows is a table. */
+  readonly canBeEmpty?: boolean;
 }
 
 export interface Table {
@@ -79,7 +81,7 @@ export function examineTable(
       `${name}: the header has a second line, ${listColumns(firstRows[0] ?? [])}. Delete one of them.`,
       'Or name the line of the header with --header-row.',
     );
-  if (firstRows.length === 0 && isWhole)
+  if (firstRows.length === 0 && isWhole && !choices.canBeEmpty)
     throw wrongUse(`${name} has a header and no rows. It needs at least one row.`, 'CSV_NO_ROWS');
   const title = titleRows(text.slice(0, text.length - body.length), format, added);
   return { encoding, format, columns, added, headerLine, title, firstRows };

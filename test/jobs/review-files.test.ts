@@ -51,6 +51,12 @@ describe('a file of decisions', () => {
     expect((await review('import', 'review.csv')).stderr).toMatch(/1 row is wrong.* decided about contact-2: ignore/s);
   });
 
+  test('without rows decides nothing, as an export that found none', async () => {
+    await review('export', '--reason', 'NONE', '--out', 'review.csv', '--force');
+    const { code, json } = await review('import', 'review.csv', '--json');
+    expect([code, json]).toMatchObject([0, { rows: 0, decided: 0, undecided: 0 }]);
+  });
+
   test('with a bad row decides nothing, and names each with line and column', async () => {
     const { code, stderr } = await fillIn({ 'contact-1': 'use,', 'contact-2': 'ignor,', 'contact-3': 'create,' });
     expect(code).toBe(2);

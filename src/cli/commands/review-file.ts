@@ -177,7 +177,7 @@ async function readFilled({ cwd, dataDir }: Session, file: string, signal: Abort
   const spoolDir = path.join(dataDir, 'received');
   const received = await receive(file === '-' ? file : path.resolve(cwd, file), { spoolDir, signal });
   try {
-    const table = examineTable(received, { hasHeader: true });
+    const table = examineTable(received, { hasHeader: true, canBeEmpty: true });
     const at = new Map(COLUMNS.map((column) => [column, table.columns.indexOf(column)]));
     const missing = NEEDED.filter((column) => at.get(column) === -1);
     if (missing.length > 0) {
