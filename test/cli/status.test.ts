@@ -65,11 +65,12 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   await pauseSync(pool, 'hourly', 'moving');
 
   const { stdout } = await status();
-  const { needs, running, next } = (await status('--json')).json;
+  const { needs, running, next, unscheduled, paused } = (await status('--json')).json;
   const commands = ['review', `runs show ${waiting}`, 'deliveries enable hook', 'start'];
   expect(needs.map(({ command: one }: { command: string }) => one)).toEqual(commands);
   expect(running.map(({ run }: { run: string }) => run)).toEqual([working]);
   expect(next.map(({ sync }: { sync: string }) => sync)).toEqual(['nightly']);
+  expect([unscheduled, paused]).toMatchObject([['nightly'], [{ sync: 'hourly', reason: 'moving' }]]);
   expect(stdout).toMatch(
     new RegExp(`run ${waiting} of waiting, since .*: awaits approval: nothing is sent until then\\n`),
   );

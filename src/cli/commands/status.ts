@@ -19,7 +19,7 @@ async function show(session: Session): Promise<void> {
   const { out, hint } = session;
   const settings = await session.settings();
   const { pool } = await session.openLedger();
-  const { needs, running, next, paused, accounts, targets } = await statusOf(pool, settings);
+  const { needs, running, next, unscheduled, paused, accounts, targets } = await statusOf(pool, settings);
 
   out.say(needs.length === 0 ? styled('good', 'Nothing needs a person.') : styled('warn', 'Needs a person:'));
   for (const { what, why, since, command } of needs)
@@ -52,7 +52,8 @@ async function show(session: Session): Promise<void> {
       return [account, allowed, suspended === null ? pause : styled('bad', 'suspended')];
     }),
   );
-  out.result({ needs, running, next: next.map(({ sync, at }) => ({ sync, at })), accounts, targets });
+  const starts = next.map(({ sync, at }) => ({ sync, at }));
+  out.result({ needs, running, next: starts, unscheduled, paused: [...paused.values()], accounts, targets });
 }
 
 function section(
