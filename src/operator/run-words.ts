@@ -59,7 +59,8 @@ function undeliveredWord(verdict: Verdict, type: string): string | undefined {
   return verdict === 'review' && type === 'tasks' ? 'not delivered' : undefined;
 }
 
-function decidedPart({ counts, decided = 0 }: Counted): string {
+/** Of rows in review: ` (3 of them decided)`. */
+export function decidedPart({ counts, decided = 0 }: Counted): string {
   if (decided === 0) return '';
   return decided < counts.review ? ` (${formatCount(decided)} of them decided)` : ' (decided)';
 }

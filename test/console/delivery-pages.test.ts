@@ -7,6 +7,7 @@ const { database, web, deliver, states, call, htmlAt } = await openOutboxConsole
 
 test('a target is failing while its deliveries are retried, in the list and on its page', async () => {
   await deliver([null]);
+  expect(await htmlAt('/deliveries')).toContain('href="/deliveries?target=hook&amp;verdict=waiting">1</a>');
   for (const path of ['/deliveries', '/targets/hook']) {
     const html = await htmlAt(path);
     expect([path, html]).toEqual([path, expect.stringContaining('1 delivery failed and will be retried')]);

@@ -176,6 +176,10 @@ describe.runIf(CHROMIUM)('a file', () => {
     await choose(page, 'orders.xlsx', Buffer.from('PK\u0003\u0004\u0000\u0000binary\u0000'));
     expect(await said(page)).toContain('CSV_BINARY');
     expect(await page.getByRole('button', { name: 'Read it again' }).count()).toBe(0); // no choice makes it a table
+    await page.getByRole('link', { name: 'Choose another file' }).first().click();
+    await page.getByRole('button', { name: 'Remove orders.xlsx' }).click();
+    expect(await page.textContent('.said.good')).toContain('orders.xlsx was removed');
+    expect(await page.getByRole('link', { name: 'orders.xlsx' }).count()).toBe(0);
     await choose(page, 'orders.csv.gz', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]));
     expect(await said(page)).toContain('CSV_GZIP_BROKEN');
     await choose(page, 'orders.csv', 'order_id;client_id;amount\nA;1;1\nB;2;"2');
@@ -447,6 +451,13 @@ describe.runIf(CHROMIUM)('a file', () => {
     const late = await pageAt(web, `${new URL(page.url()).pathname}/rows/12`);
     expect(late).toMatch(/Replaced verdicts.*NOT_APPROVED_YET(?!.*Fix)/s);
     expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
+    await page.goto(`${web.url}/activity`);
+    expect(await page.locator('tbody td:nth-child(3)').allTextContents()).toEqual([
+      'Approve run',
+      'Approve first orders',
+      'Load file',
+      'Upload file',
+    ]);
     expect(wrong).toEqual([]);
     await close();
   });

@@ -138,6 +138,8 @@ test('the page of a run says how many of its rows people have decided, and offer
   expect(await page()).not.toContain('People have decided');
   await decide(ITEM);
   expect(await page()).toMatch(/Decide them.*People have decided about 1 of them/s);
+  for (const path of ['/runs', `/confirm?action=retry&run=${runs[0].run}`])
+    expect(await pageAt(web, path)).toContain('2 in review (1 of them decided)');
   await decide(`/review/items/${encodeURIComponent('acme/contact-2')}`);
   const html = await page();
   expect(html).toContain('People have decided about all of them');

@@ -73,9 +73,10 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
     const run = await readRun(pool, id);
     await reopenRun(pool, run, { by, seen: seen ?? run.planId, first }, hint);
     if (!awaitsApproval(run)) return { said: `Run ${id} was resumed.`, run: id };
-    const orders = first === 1 ? 'order' : `${formatCount(first ?? 0)} orders`;
-    const part = first === undefined ? '.' : ` for the first ${orders}. It then waits for approval of the others.`;
-    return { said: `Run ${id} was approved${part}`, run: id, action: 'approve-run' };
+    if (first === undefined) return { said: `Run ${id} was approved.`, run: id, action: 'approve-run' };
+    const orders = first === 1 ? 'order' : `${formatCount(first)} orders`;
+    const said = `Run ${id} was approved for the first ${orders}. It then waits for approval of the others.`;
+    return { said, run: id, action: 'approve-first-orders' };
   },
   async retry(needs, id) {
     const { pool, hint } = needs;

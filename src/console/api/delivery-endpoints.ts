@@ -24,7 +24,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'targets',
     summary:
-      'Targets and channels for alerts: disabled, paused or failing, open deliveries, dead letters, how long deliveries took',
+      'Targets and channels for alerts: disabled, paused or failing, waiting deliveries (`open`), dead letters, how long deliveries took',
     route: 'GET /targets',
     answer: z.object({ targets: z.array(z.looseObject({ target: z.string(), open: z.number(), dead: z.number() })) }),
     async work({ pool, settings }) {

@@ -16,7 +16,10 @@ export const afterNumber = z.coerce.number().int().optional().describe('The `nex
 export const done = z.object({
   said: z.string().describe('What was done, or why not.'),
   run: z.string().optional().describe('The run to look at next.'),
-  action: z.string().optional().describe('What was done, if it differs: `approve-run`, `decline-run`.'),
+  action: z
+    .string()
+    .optional()
+    .describe('What was done, if it differs: `approve-run`, `approve-first-orders`, `decline-run`.'),
   refused: z.string().optional().describe('A code, if it was not done, or only in part; `said` has the reason.'),
 });
 

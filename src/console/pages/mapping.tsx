@@ -32,9 +32,11 @@ export const mapping = definePage({
               None of the contacts that were read has a value in <code>{name}</code>.
             </p>
           ))}
-          {contacts.map((one) => (
-            <Contact {...one} />
-          ))}
+          <div class="aligned">
+            {contacts.map((one) => (
+              <Contact {...one} />
+            ))}
+          </div>
         </>
       ),
     };

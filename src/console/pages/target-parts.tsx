@@ -28,7 +28,7 @@ interface TargetsProps {
 export function Targets({ names, counts, health, settings }: TargetsProps) {
   return (
     <Section title="Targets">
-      <Table columns={['Target', 'State', { title: 'Open', as: 'number' }, { title: 'Dead letters', as: 'number' }]}>
+      <Table columns={['Target', 'State', { title: 'Waiting', as: 'number' }, { title: 'Dead letters', as: 'number' }]}>
         {names.map((target) => {
           const counted = counts.find((one) => one.target === target) ?? { target, open: 0, dead: 0 };
           const { open, dead } = counted;
@@ -42,23 +42,34 @@ export function Targets({ names, counts, health, settings }: TargetsProps) {
               <td>
                 <Health {...health.get(target)} dead={dead} stranded={isStranded(counted, settings) && counted} />
               </td>
-              <td class="number" data-unit="open">
-                {formatCount(open)}
-              </td>
-              <td class="number" data-unit="dead">
-                {dead === 0 ? (
-                  0
-                ) : (
-                  <a id={`dead-${target}`} href={addressOf('/deliveries', { target, verdict: 'dead' })}>
-                    {formatCount(dead)}
-                  </a>
-                )}
-              </td>
+              <CountOf target={target} verdict="waiting" count={open} />
+              <CountOf target={target} verdict="dead" count={dead} />
             </tr>
           );
         })}
       </Table>
     </Section>
+  );
+}
+
+interface CountOfProps {
+  readonly target: string;
+  readonly verdict: 'waiting' | 'dead';
+  readonly count: number;
+}
+
+function CountOf({ target, verdict, count }: CountOfProps) {
+  const words = formatCount(count);
+  return (
+    <td class="number" data-unit={verdict}>
+      {count === 0 ? (
+        words
+      ) : (
+        <a id={`${verdict}-${target}`} href={addressOf('/deliveries', { target, verdict })}>
+          {words}
+        </a>
+      )}
+    </td>
   );
 }
 

@@ -3,7 +3,7 @@ import { formatCount } from '../../base/counts.ts';
 import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { isUnfinished } from '../../engine/ledger/runs.ts';
 import type { RunReport, RunState } from '../../operator/report.ts';
-import { styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';
+import { decidedPart, styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';
 import { Chip, Time } from './parts.tsx';
 
 /** A run's state, such as `running`. */
@@ -27,7 +27,7 @@ function toneOf(report: Parameters<typeof styleOf>[0]): Tone | 'busy' {
   return BUSY.includes(report.state) ? 'busy' : styleOf(report);
 }
 
-type Counted = Pick<RunReport, 'counts' | 'status' | 'state' | 'type' | 'dryRun' | 'unsettled'>;
+type Counted = Pick<RunReport, 'counts' | 'status' | 'state' | 'type' | 'dryRun' | 'unsettled' | 'decided'>;
 
 interface Part {
   readonly name: Verdict | 'open';
@@ -46,11 +46,15 @@ function partsOf(report: Counted): readonly Part[] {
       ? { name: 'open', words: openWords, count: counts[verdict], isProblem: false }
       : {
           name: verdict,
-          words: verdict === 'unknown' && unsettled?.sent === 0 ? 'never sent' : verdictWords(verdict, report),
+          words: verdict === 'unknown' && unsettled?.sent === 0 ? 'never sent' : wordsOf(verdict, report),
           count: counts[verdict],
           isProblem: PROBLEMS.includes(verdict),
         },
   );
+}
+
+function wordsOf(verdict: Verdict, report: Counted): string {
+  return verdictWords(verdict, report) + (verdict === 'review' ? decidedPart(report) : '');
 }
 
 /** Rows by verdict as one bar; its parts and its words add up to all rows. */
