@@ -142,7 +142,7 @@ describe.runIf(CHROMIUM)('an account', () => {
     expect(await statusOfFirst()).toBe('running');
     await pool.query(`update ledger.runs set status = 'cancelled', phase = null, ended_at = now()`);
     const statusOfSecond = await pause();
-    await page.getByLabel('its links and history are left behind').check();
+    await page.getByLabel('Leave its links and history behind').check();
     await page.getByRole('button', { name: 'It is another tenant' }).click();
     expect(await page.textContent('[role=status]')).toMatch(
       /another tenant, test~2, .* 1 unfinished run of the earlier tenant/,

@@ -42,7 +42,7 @@ export function AccountProblems({
       {[suspended, down].map(
         (problem) =>
           problem && (
-            <p>
+            <p class="notice warn">
               Since <Time at={problem.since} />: <Foreign text={problem.message} most={600} />
             </p>
           ),
@@ -55,7 +55,7 @@ export function AccountProblems({
       )}
       {suspended?.code === 'ACCOUNT_SUSPENDED' && canAct && <Act path={`${path}/resume`} label="Resume the account" />}
       {unconfirmed && (
-        <p>
+        <p class="notice warn">
           <Words text={unconfirmed.message} /> <a href={`/runs/${unconfirmed.run}`}>See the paused run</a>
         </p>
       )}
@@ -63,11 +63,11 @@ export function AccountProblems({
         <div class="acts">
           <Act path={`${path}/rebind`} label="It is the same tenant: continue its runs" />
           <form class="acts" method="post" action={`${path}/fresh`}>
-            <button type="submit">It is another tenant</button>
             <label class="check">
               <input id={`fresh-${account}`} type="checkbox" required />
-              its links and history are left behind, and its unfinished runs are cancelled
+              Leave its links and history behind, and cancel its unfinished runs:
             </label>
+            <button type="submit">It is another tenant</button>
           </form>
         </div>
       )}

@@ -8,8 +8,8 @@ import { Act, Button } from '../parts/inputs.tsx';
 import { Chip, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS } from '../records/kinds.ts';
 import { accountOf, Unread } from '../records/parts.tsx';
-import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
-import { findSent, type Sent } from '../records/sent.ts';
+import { callCommand, listCommand, recordPath, titleOf } from '../records/record-words.ts';
+import { findSent, kindSent, type Sent } from '../records/sent.ts';
 import { type CallState, isApplied, isRepeatable, lookFrom, stateOf } from '../records/state.ts';
 import { handCallOf } from '../records/write.ts';
 
@@ -19,7 +19,7 @@ export const handCall = definePage({
   query: z.object({ look: z.literal('1').optional(), again: z.literal('1').optional() }),
   async show(context, { params, query }) {
     const call = await handCallOf(context.pool, params.call);
-    const { operation, account, path, body, page } = call;
+    const { operation, account, page } = call;
     const state = stateOf(context.settings, call);
     const { canAct } = context;
     const isFound = isApplied(call);
@@ -30,10 +30,7 @@ export const handCall = definePage({
     return {
       title: operation,
       tab: 'records',
-      // The command of a create that was applied, or may have been, would make the record twice.
-      ...((AGAIN.includes(state) || isRepeatable(operation)) && {
-        command: callCommand({ operation, account, params: path, body }),
-      }),
+      ...commandOf(call, state),
       isBusy: state === 'under way',
       isStill: state !== 'under way' && !isTooEarly(context.settings, call, state),
       body: (
@@ -67,6 +64,18 @@ export const handCall = definePage({
     };
   },
 });
+
+/** The command of a create that was applied, or may have been, would make the record twice: then the one that lists it. */
+function commandOf(call: HandCall, state: CallState): { readonly command?: string } {
+  const { operation, account, path, body } = call;
+  if (AGAIN.includes(state) || isRepeatable(operation))
+    return { command: callCommand({ operation, account, params: path, body }) };
+  const kind = kindSent(call);
+  if (kind === undefined) return {};
+  if (kind !== 'subtasks') return { command: listCommand(account, kind) };
+  const { task_id } = z.looseObject({ task_id: z.unknown() }).parse(body);
+  return { command: callCommand({ operation: 'subtasks.getall', account, params: { task_id: String(task_id) } }) };
+}
 
 /** `customers.create` is a second customer, `contacts.comment` a second comment. */
 function secondOf(operation: string): string {

@@ -118,7 +118,7 @@ function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint
   return (
     <Section title="Needs attention" side={<span class="count">{formatCount(needs.length)}</span>}>
       <ul class="needs">
-        {needs.map(({ what, title, why, since, command, about, inReview }) => (
+        {needs.map(({ event, what, title, why, since, command, about, inReview }) => (
           <li>
             <div class="need-words">
               <p>
@@ -132,11 +132,13 @@ function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint
               </p>
               <p class="why">
                 <Foreign text={why} most={400} />
-                {inReview !== undefined && inReview > 0 && (
-                  <>
-                    {' · '}
-                    <a href={addressOf('/review', { sync: title })}>Review {plural(inReview, 'row')}</a>
-                  </>
+                {' · '}
+                {inReview !== undefined && inReview > 0 ? (
+                  <a href={addressOf('/review', { sync: title })}>Review {plural(inReview, 'row')}</a>
+                ) : (
+                  <a class="nowrap" href={pageOf(about)}>
+                    {STEPS[event]}
+                  </a>
                 )}
               </p>
             </div>
@@ -148,16 +150,43 @@ function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint
   );
 }
 
-function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>) {
-  if (about.kind === 'run') {
-    return (
-      <>
-        <Link to={`/runs/${about.name}`} text={title} most={80} /> <code class="id">{about.name}</code>
-      </>
-    );
+/** What a person does about it, on its page. */
+const STEPS: Readonly<Record<Need['event'], string>> = {
+  'run-failed': 'See why, and what to do',
+  'run-paused': 'See why, and what to do',
+  'awaits-approval': 'See what it would write, and approve it or not',
+  'needs-review': 'See its rows, and what to do',
+  'audit-violation': 'See the records',
+  'no-rows': 'See the run',
+  'sync-late': 'See the schedule',
+  'account-suspended': 'See how it resumes',
+  'service-down': 'See the account',
+  'target-disabled': 'See why, and enable it',
+  'target-failing': 'See its deliveries',
+};
+
+function pageOf({ kind, name }: Need['about']): string {
+  switch (kind) {
+    case 'run':
+      return `/runs/${name}`;
+    case 'sync':
+      return '/syncs';
+    case 'target':
+      return targetPath(name);
+    case 'account':
+      return accountPath(name);
+    default:
+      return kind satisfies never;
   }
-  if (about.kind === 'sync') return <a href="/syncs">{what}</a>;
-  return <a href={about.kind === 'target' ? targetPath(about.name) : accountPath(about.name)}>{what}</a>;
+}
+
+function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>) {
+  if (about.kind !== 'run') return <a href={pageOf(about)}>{what}</a>;
+  return (
+    <>
+      <Link to={pageOf(about)} text={title} most={80} /> <code class="id">{about.name}</code>
+    </>
+  );
 }
 
 interface Progress {

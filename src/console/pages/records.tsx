@@ -1,14 +1,13 @@
 /** Records: the contacts, customers, orders, tasks and pipelines of an account, read live. */
 import { z } from 'zod';
 import { capital } from '../../base/texts.ts';
-import { listOf } from '../../contract/kinds.ts';
 import { definePage } from '../page.ts';
 import { Button, Field } from '../parts/inputs.tsx';
 import { addressOf, Foreign, Link, More, Table } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Kinds, openCallsOf, Unread } from '../records/parts.tsx';
-import { type Listed, type ListedPage, listRecords, PAGE } from '../records/read.ts';
-import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
+import { type Listed, type ListedPage, listRecords } from '../records/read.ts';
+import { listCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
 
 export const records = definePage({
   path: '/records',
@@ -57,7 +56,7 @@ export const recordsOf = definePage({
       title: `${kind} of ${name}`,
       tab: 'records',
       isStill: true,
-      command: commandOf(name, kind, q),
+      command: listCommand(name, kind, q),
       head: (
         <>
           <Kinds account={name} kind={kind} />
@@ -76,16 +75,6 @@ export const recordsOf = definePage({
     };
   },
 });
-
-function commandOf(account: string, kind: RecordKind, term: string | undefined): string {
-  if (kind === 'contacts' && term !== undefined)
-    return callCommand({ operation: 'contacts.search', account, params: { search_term: term } });
-  const params = {
-    ...(KIND[kind].list === 'paged' && { page: 0 }),
-    ...(kind === 'contacts' && { rows_per_page: PAGE }),
-  };
-  return callCommand({ operation: listOf(kind), account, params });
-}
 
 interface ListProps {
   readonly name: string;

@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx';
 import { z } from 'zod';
 import { formatCount } from '../../base/counts.ts';
-import { shellWord } from '../../base/reasons/template.ts';
+import { shellWord, withOptions } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
 import { countDeliveries } from '../../mirror/outbox/deliveries.ts';
@@ -22,6 +22,12 @@ import { Health, healthOf, Signing, secretsOf, targetPath } from './target-parts
 /** The time that a check may take. */
 const CHECK_MS = 20_000;
 
+/** What is not in the settings is neither checked nor tested. */
+function commandOf(name: string, { isTarget, channel }: { isTarget: boolean; channel: string | undefined }): string {
+  if (channel !== undefined) return `alerts test ${shellWord(channel)}`;
+  return isTarget ? `targets check ${shellWord(name)}` : withOptions('deliveries', { target: name });
+}
+
 export const target = definePage({
   path: '/targets/:target',
   params: z.object({ target: z.string() }),
@@ -39,7 +45,7 @@ export const target = definePage({
     return {
       title: name,
       tab: 'deliveries',
-      command: channel === undefined ? `targets check ${shellWord(name)}` : `alerts test ${shellWord(channel)}`,
+      command: commandOf(name, { isTarget: own !== undefined, channel: channelSettings && channel }),
       isStill: query.check !== undefined,
       head: (
         <>
@@ -80,7 +86,7 @@ export const target = definePage({
               Deliveries: (
                 <>
                   <a id="all" href={addressOf('/deliveries', { target: name, verdict: 'waiting' })}>
-                    {formatCount(open)} open
+                    {formatCount(open)} waiting
                   </a>
                   {', '}
                   <a id="dead" href={addressOf('/deliveries', { target: name, verdict: 'dead' })}>

@@ -1,8 +1,10 @@
 /** Records in words: what names a record, the values of its members, and the command that does the same as a call. */
 import { shellWord } from '../../base/reasons/template.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
+import { listOf } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import { KIND, type RecordKind } from './kinds.ts';
+import { PAGE } from './read.ts';
 
 /** The name of a record, or `task 7`. */
 export function titleOf(kind: RecordKind, id: string, record: JsonObject): string {
@@ -33,6 +35,17 @@ export function callCommand({ operation, account, params = {}, body }: Called): 
   const words = Object.entries(params).map(([name, value]) => `--param ${shellWord(`${name}=${value}`)}`);
   if (body !== undefined) words.push(`--body ${shellWord(JSON.stringify(body))}`);
   return ['call', operation, `--account ${shellWord(account)}`, ...words].join(' ');
+}
+
+/** The command that lists records, without `lockstep`. */
+export function listCommand(account: string, kind: RecordKind, term?: string): string {
+  if (kind === 'contacts' && term !== undefined)
+    return callCommand({ operation: 'contacts.search', account, params: { search_term: term } });
+  const params = {
+    ...(KIND[kind].list === 'paged' && { page: 0 }),
+    ...(kind === 'contacts' && { rows_per_page: PAGE }),
+  };
+  return callCommand({ operation: listOf(kind), account, params });
 }
 
 /** Where a record is shown. */

@@ -17,9 +17,18 @@ export type Sent =
   /** No list shows such a write. */
   | { readonly status: 'not-listed' };
 
-export async function findSent(account: Account, { operation, body }: HandCall): Promise<Sent> {
+/** Of a create: the kind of record that it made; undefined if no list shows it. */
+export function kindSent({ operation }: Pick<HandCall, 'operation'>): RecordKind | 'subtasks' | undefined {
+  if (operation === 'subtasks.create') return 'subtasks';
+  if (operation === 'customers.import') return 'customers';
+  return RECORD_KINDS.find((one) => operation === `${one}.create`);
+}
+
+export async function findSent(account: Account, call: HandCall): Promise<Sent> {
+  const { operation, body } = call;
+  const kind = kindSent(call);
   const values = typeof body === 'object' && body !== null ? body : {};
-  if (operation === 'subtasks.create') {
+  if (kind === 'subtasks') {
     const { task_id, ...own } = { task_id: '', ...values };
     const read = await readSubtasks(account, String(task_id));
     const [records, problem] = read.status === 'read' ? [read.value, undefined] : [[], read.why];
@@ -28,7 +37,6 @@ export async function findSent(account: Account, { operation, body }: HandCall):
     return { status: 'listed', kind: 'subtasks', records: found, isWhole: problem === undefined, problem };
   }
   if (operation === 'customers.import') return findImported(account, String({ contact_id: '', ...values }.contact_id));
-  const kind = RECORD_KINDS.find((one) => operation === `${one}.create`);
   if (kind === undefined) return { status: 'not-listed' };
   const { records, next, problem } = await listLike(account, kind, values);
   return { status: 'listed', kind, records, isWhole: next === undefined && problem === undefined, problem };
