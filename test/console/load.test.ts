@@ -157,6 +157,32 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('with a title, two headers and a total is read once its header is clicked, and corrected lines name its columns', async () => {
+    const { page, close } = await openPage(browser);
+    await harness.addNumberedCustomers(1);
+    const lines = [
+      'Export;;;;;',
+      'Auftrag;;Kunde;Betrag;;',
+      'Nr.;Name;E-Mail;netto (EUR);Zustand;Bemerkung',
+      'A-1;Ann;customer1@example.com;1.234,50;offen;',
+      'A-2;Ben;new@example.com;x;offen;',
+      'Summe;;;1.234,50;;',
+    ];
+    await choose(page, 'export.csv', lines.join('\n'));
+    expect(await page.textContent('main')).toContain('Click the line that is the header, or choose below');
+    await page.locator('.load-lines a').nth(2).click();
+    expect(await said(page)).toContain('the column "netto (EUR)" has amounts');
+    await page.getByRole('link', { name: 'Choose the columns' }).click();
+    expect(new URL(page.url()).hash).toBe('#columns');
+    await page.getByLabel('Column of amount').selectOption('netto (EUR)');
+    await page.getByLabel('Column of order_id').selectOption('Nr.');
+    await page.getByRole('button', { name: 'Read it again' }).last().click();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('link', { name: 'Correct 2 rows' }).click();
+    expect(await page.textContent('footer')).toMatch(/--map order_id=Nr\. .*--map 'amount=netto \(EUR\)'/);
+    await close();
+  });
+
   test('that was pasted and is refused stays in its field', async () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${web.url}/load`);

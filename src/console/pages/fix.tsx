@@ -1,12 +1,14 @@
 /** The lines of a load that were not accepted, to correct: by cell, or all at once. They become a new file. */
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
-import { shellWord } from '../../base/reasons/template.ts';
 import { namelessColumn } from '../../csv/column-names.ts';
 import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
-import { readRun } from '../../engine/ledger/runs.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
+import type { Load } from '../../syncs/orders/begin-load.ts';
+import { ordersOptions } from '../../syncs/orders/options.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';
+import { commandOf, formOfLoad, loadForm } from '../loads/load-form.ts';
 import { definePage } from '../page.ts';
 import { Button, Check, Field, Remedy, Select, Submit } from '../parts/inputs.tsx';
 import { Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
@@ -19,6 +21,11 @@ const NEAR_COLUMNS = 4;
 /** Longer cells are shown and not edited. */
 const LONGEST_CELL = 300;
 
+/** Loads the same file as it was loaded. */
+function againCommand({ title: name, account, options }: Run, load: Load): string {
+  return commandOf(loadForm.parse(formOfLoad(load, ordersOptions.parse(options))), { name, account });
+}
+
 export const fix = definePage({
   path: '/runs/:run/fix',
   params: z.object({ run: z.string() }),
@@ -26,7 +33,7 @@ export const fix = definePage({
   async show({ pool, person }, { params, query: { from } }) {
     requireOperator(person);
     const run = await readRun(pool, params.run);
-    const [{ name, columns }, bad, correction] = await Promise.all([
+    const [{ name, columns, load }, bad, correction] = await Promise.all([
       badFile(pool, run.id),
       badOrders(pool, run.id, { limit: SHOWN_ORDERS, from }),
       correctionOf(pool, run.id),
@@ -52,7 +59,7 @@ export const fix = definePage({
     }
     return {
       ...page,
-      command: `orders load ${shellWord(run.title)} --account ${shellWord(run.account)} --results results/`,
+      command: `${againCommand(run, load)} --results results/`,
       body: (
         <>
           <Crumbs to={{ [`/runs/${run.id}`]: run.title }} />

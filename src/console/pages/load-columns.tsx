@@ -29,7 +29,7 @@ export function Columns({ preview, form }: { readonly preview: Preview; readonly
   const unused = preview.sheet?.mapping.unmapped ?? [];
   return (
     <Section title="Columns">
-      <table class="list load-columns">
+      <table class="list load-columns" id="columns">
         <Head columns={['Field', 'Column', 'First cells', 'Detected by']} />
         {GROUPS.map(({ title, fields }) => (
           <tbody>

@@ -46,6 +46,11 @@ export const loadSheet = definePage({
           <Heading upload={upload} preview={'code' in preview ? undefined : preview} />
           {failure && <Problem failure={failure} />}
           {failure?.readings && <Readings upload={upload} form={form} readings={failure.readings} />}
+          {!failure?.readings && 'code' in preview && lines.length > 0 && (
+            <p class="dim">
+              Click the line that is the header, or choose below how the file is read, and read it again.
+            </p>
+          )}
           {'code' in preview ? (
             <Unread upload={upload} form={form} lines={lines} />
           ) : (
@@ -208,7 +213,9 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
           {readings.length > 0 ? (
             <Readings upload={upload} form={form} readings={readings} />
           ) : (
-            <p class="dim">Choose the columns below and read the file again, or click the line that is the header.</p>
+            <p class="dim">
+              <a href="#columns">Choose the columns</a> and read the file again, or click the line that is the header.
+            </p>
           )}
         </>
       )}
