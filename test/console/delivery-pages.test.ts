@@ -31,7 +31,7 @@ test('a target that left the settings names the command that lists its deliverie
   expect(html).toContain('1 delivery waits until the settings have the target again');
   expect(html).toContain('<code>lockstep deliveries --target gone</code>');
   expect(await htmlAt('/targets/hook')).toContain('<code>lockstep targets check hook</code>');
-  expect(await htmlAt('/')).toMatch(/target gone.*<a class="nowrap" href="\/targets\/gone">See its deliveries</s);
+  expect(await htmlAt('/')).toMatch(/target gone.*<a href="\/targets\/gone">See its deliveries</s);
 });
 
 test('the page of a target or channel says where its secrets come from', async () => {

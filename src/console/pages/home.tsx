@@ -136,9 +136,7 @@ function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint
                 {inReview !== undefined && inReview > 0 ? (
                   <a href={addressOf('/review', { sync: title })}>Review {plural(inReview, 'row')}</a>
                 ) : (
-                  <a class="nowrap" href={pageOf(about)}>
-                    {STEPS[event]}
-                  </a>
+                  <a href={pageOf(about)}>{STEPS[event]}</a>
                 )}
               </p>
             </div>
@@ -154,7 +152,7 @@ function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint
 const STEPS: Readonly<Record<Need['event'], string>> = {
   'run-failed': 'See why, and what to do',
   'run-paused': 'See why, and what to do',
-  'awaits-approval': 'See what it would write, and approve it or not',
+  'awaits-approval': 'See its plan, and approve it or not',
   'needs-review': 'See its rows, and what to do',
   'audit-violation': 'See the records',
   'no-rows': 'See the run',
