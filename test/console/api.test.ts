@@ -145,6 +145,9 @@ test.each([
   ['/runs?statuss=failed', undefined, 'statuss: unknown key; did you mean "status"?'],
   ['/syncs/nightly/pause', { reson: 'moving' }, 'reson: unknown key; did you mean "reason"?'],
   ['/accounts/acme/examine', { reason: 'x' }, 'reason: unknown key'],
+  ['/syncs/nightly/run', { reason: 'moving' }, 'reason: only the action pause takes it'],
+  ['/runs/run-1/cancel', { first: 10 }, 'first: only the action resume takes it'],
+  ['/accounts/acme/resume', { reason: 'x' }, 'reason: only the action suspend takes it'],
   ['/deliveries/replay', { state: 'dead', target: 'crm' }, 'state: unknown key'],
   ['/runs/run-1/corrections', { cells: [{ row: 2, line: 2, column: 1, text: 'x' }] }, 'cells.0.row: unknown key'],
 ])('refuses a member that does not exist, and names it: %s', async (path, body, said) => {

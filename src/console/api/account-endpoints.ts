@@ -7,7 +7,7 @@ import { lastExamination } from '../../operator/examination.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { ACCOUNT_ACTIONS, actOnAccount } from '../actions/actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { done } from './shapes.ts';
+import { done, requireAction } from './shapes.ts';
 
 const ofAccount = z.object({ account: z.string() });
 const WEEK_MINUTES = 7 * 24 * 60;
@@ -75,6 +75,9 @@ export const accountEndpoints: readonly Endpoint[] = [
     params: ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }),
     body: z.object({ reason: z.string().max(200).optional().describe('Why it is suspended.') }),
     answer: done,
-    work: (needs, { taking, params: { account, action }, body }) => actOnAccount(needs, taking, action, account, body),
+    async work(needs, { taking, params: { account, action }, body }) {
+      requireAction(action, 'suspend', body);
+      return actOnAccount(needs, taking, action, account, body);
+    },
   }),
 ];

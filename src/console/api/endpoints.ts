@@ -28,7 +28,7 @@ import { linkEndpoints } from './link-endpoints.ts';
 import { planEndpoints } from './plan-endpoints.ts';
 import { recordEndpoints } from './record-endpoints.ts';
 import { reviewEndpoints } from './review-endpoints.ts';
-import { done, limit, next } from './shapes.ts';
+import { done, limit, next, requireAction } from './shapes.ts';
 import { systemEndpoints } from './system-endpoints.ts';
 import { uploadEndpoints } from './upload-endpoints.ts';
 
@@ -129,8 +129,10 @@ export const endpoints: readonly Endpoint[] = [
         ),
     }),
     answer: done,
-    work: (needs, { taking, params, body: { plan, first } }) =>
-      actOnRun(needs, taking, params.action, params.run, { seen: plan, first }),
+    async work(needs, { taking, params: { run, action }, body }) {
+      requireAction(action, 'resume', body);
+      return actOnRun(needs, taking, action, run, { seen: body.plan, first: body.first });
+    },
   }),
   defineEndpoint({
     name: 'syncs',
@@ -168,7 +170,10 @@ export const endpoints: readonly Endpoint[] = [
     params: z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) }),
     body: z.object({ reason: z.string().max(200).optional().describe('Why it is paused.') }),
     answer: done,
-    work: (needs, { taking, params, body }) => actOnSync(needs, taking, params.action, params.sync, body),
+    async work(needs, { taking, params: { sync, action }, body }) {
+      requireAction(action, 'pause', body);
+      return actOnSync(needs, taking, action, sync, body);
+    },
   }),
   ...accountEndpoints,
   ...reviewEndpoints,

@@ -8,6 +8,7 @@ import { callOnce } from '../records/read.ts';
 import { recordPath } from '../records/record-words.ts';
 import { handCallOf, requireUsable, settleByHand, writeAgain, writeByHand } from '../records/write.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { requireAction } from './shapes.ts';
 
 const values = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).prefault({});
 const operation = z
@@ -68,10 +69,11 @@ export const recordEndpoints: readonly Endpoint[] = [
     params: ofCall.extend({ action: z.enum(['applied', 'again']) }),
     body: z.object({ id: z.uuid().optional().describe('Of the new write, if it is sent again.') }),
     answer: call,
-    work: (needs, { taking, params, body }) =>
-      params.action === 'applied'
-        ? settleByHand(needs, taking, params.call, 'applied')
-        : writeAgain(needs, taking, params.call, body.id ?? randomUUID()),
+    async work(needs, { taking, params: { call, action }, body }) {
+      requireAction(action, 'again', body);
+      if (action === 'applied') return settleByHand(needs, taking, call, 'applied');
+      return writeAgain(needs, taking, call, body.id ?? randomUUID());
+    },
   }),
 ];
 

@@ -1,5 +1,6 @@
 /** Schemas that several operations share. */
 import { z } from 'zod';
+import { LockstepError } from '../../base/errors.ts';
 
 const PER_PAGE = 100;
 
@@ -22,6 +23,13 @@ export const done = z.object({
     .describe('What was done, if it differs: `approve-run`, `approve-first-orders`, `decline-run`.'),
   refused: z.string().optional().describe('A code, if it was not done, or only in part; `said` has the reason.'),
 });
+
+/** Refuses members that only another action takes. @throws LockstepError REQUEST_INVALID */
+export function requireAction(action: string, wanted: string, members: object): void {
+  const [name] = Object.entries(members).find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined || action === wanted) return;
+  throw new LockstepError('REQUEST_INVALID', `The request is not valid: ${name}: only the action ${wanted} takes it`);
+}
 
 /** The first `limit` of what was found, and where the next page begins. `found`: one more than `limit`, if there are more. */
 export function pageOf<Entry>(found: readonly Entry[], limit: number, cursorOf: (last: Entry) => string) {
