@@ -5,12 +5,14 @@ import type { Console } from '../../src/console/server.ts';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
 import { readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { addBudgetUse, budgetHistory } from '../../src/engine/ledger/scopes/budget-minutes.ts';
+import { bindAccount } from '../../src/engine/ledger/scopes/scopes.ts';
 import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { lastExamination } from '../../src/operator/examination.ts';
 import { CHROMIUM, launch } from '../support/chromium.ts';
 import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
 import { PATIENT } from '../support/patient.ts';
 import { expectSound, openPage } from './browser.ts';
+import { pageAt } from './requests.ts';
 
 /** How many lines the rate of the first budget on Home has. */
 const LINES_OF_RATE = `(() => {
@@ -109,6 +111,16 @@ describe.runIf(CHROMIUM)('an account', () => {
     expect(await page.textContent('[role=status]')).toBe('test is resumed: its runs continue.');
     expect(await suspensionOf(pool, 'test')).toBe(undefined);
     await close();
+  });
+
+  test('that left the settings names the command that lists it', async () => {
+    const { pool } = harness.database;
+    await pool.query(`insert into ledger.scopes (id) values ('gone')`);
+    await bindAccount(pool, 'gone', 'gone');
+    const html = await pageAt(web, '/accounts/gone');
+    expect(html).toMatch(/not in the settings.*<code>lockstep accounts[ <]/s);
+    expect(html).not.toContain('lockstep doctor');
+    await pool.query(`delete from ledger.accounts where name = 'gone'`);
   });
 
   test('whose key or address has changed is confirmed by a person, as the same tenant or as another one, without scripts', async () => {

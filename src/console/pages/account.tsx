@@ -42,7 +42,7 @@ export const account = definePage({
     return {
       title: name,
       tab: 'accounts',
-      command: `doctor --account ${shellWord(name)} --all`,
+      command: state.url === null ? 'accounts' : `doctor --account ${shellWord(name)} --all`,
       isBusy: examining?.status === 'under-way',
       assets: ['uplot.css', 'uplot.js', 'chart.js'],
       head: (
