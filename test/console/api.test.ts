@@ -168,6 +168,7 @@ test('refuses a body that is not JSON where a file is not expected', async () =>
 test('is described by an OpenAPI document', async () => {
   const { json } = await call('/openapi.json');
   expect(json.openapi).toBe('3.1.0');
+  expect(JSON.stringify(json)).not.toContain('$defs'); // a reference to it names nothing in the document
   expect(Object.keys(json.paths)).toContain('/runs/{run}/{action}');
   const { schema } = json.paths['/syncs/{sync}/{action}'].post.requestBody.content['application/json'];
   expect(schema.additionalProperties).toBe(false);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { isRead } from '../../client/call/classify.ts';
+import type { JsonObject } from '../../client/call/json.ts';
 import { isOperationName, type OperationName } from '../../contract/operations.ts';
 import { shownOf } from '../records/fields.ts';
 import { callOnce } from '../records/read.ts';
@@ -32,7 +33,7 @@ export const recordEndpoints: readonly Endpoint[] = [
       query: values.describe('Parameters of the query.'),
       body: z.record(z.string(), z.unknown()).optional(),
       was: z
-        .record(z.string(), z.json())
+        .record(z.string(), z.unknown())
         .optional()
         .describe(
           'Of an update: the record as it was read. Of a card that is moved: its `pipeline_id` and `column_id`. The record is read again: if a field that the operation can change has another value now, nothing is sent (RECORD_CHANGED). A change between this read and the write is not seen.',
@@ -50,7 +51,8 @@ export const recordEndpoints: readonly Endpoint[] = [
       }
       const page = recordPath(name, 'contacts');
       const writing = { id, account: name, operation, path: texts(path), body, page, besides: 'any' }; // a program chooses the id
-      const shown = was && { shown: shownOf(operation, was), pipeline: String(was.pipeline_id) };
+      // Safe: a part of JSON.
+      const shown = was && { shown: shownOf(operation, was as JsonObject), pipeline: String(was.pipeline_id) };
       return writeByHand(needs, taking, { ...writing, ...shown });
     },
   }),
