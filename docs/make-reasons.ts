@@ -15,16 +15,17 @@ export function renderReasons(): string {
   return `# Reasons
 
 Generated from \`src/base/reasons/\` by \`npm run docs\`. Every row, file and delivery that is not simply done has a reason code. Codes are
-stable: scripts may depend on them. \`lockstep runs show RUN --row N\` explains one row with all that is known about it. Words in
-capitals stand for your own values. Where the last column is empty, there is nothing to do. *Replay* means
-\`lockstep deliveries replay --target TARGET --verdict dead\`, or \`--verdict skipped\` for a delivery that was skipped.
+stable: scripts may depend on them. \`lockstep runs show RUN --row N\` explains one row with all that is known about it.
+
+Words in capitals stand for your own values. Where the last column is empty, there is nothing to do. To replay deliveries, run
+\`lockstep deliveries replay --target TARGET --verdict dead\`, or \`--verdict skipped\` for those that were skipped.
 
 ${areas.join('\n')}`;
 }
 
 function renderTable(reasons: Reasons): string {
   const rows = Object.entries(reasons).map(([code, { meaning }]) => {
-    const remedy = remedyFor(code, {})?.replace(REPLAY, 'then replay it');
+    const remedy = remedyFor(code, {})?.replace(REPLAY, 'then replay the delivery');
     const cells = [`\`${code}\``, meaning, remedy ?? ''];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
   });
