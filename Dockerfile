@@ -25,5 +25,5 @@ VOLUME /data
 # Of `lockstep start`, if its health checks are at this address.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4040/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/app/src/cli/bin/lockstep.mjs", "--data", "/data"]
+ENTRYPOINT ["/app/src/cli/bin/lockstep.mjs", "--data", "/data"]
 CMD ["start", "--health", "127.0.0.1:4040"]

@@ -118,7 +118,8 @@ export function run(
   by: readonly string[] = [],
 ): ChildProcess {
   const file = path.join(PROGRAMS, 'bench', `${name}.js`);
-  const [execPath = process.execPath, ...execArgv] = [...by, process.execPath, '--import', SMALL_HEAP];
+  const node = [process.execPath, '--max-semi-space-size=8', '--import', SMALL_HEAP]; // as bin/lockstep.mjs
+  const [execPath = process.execPath, ...execArgv] = [...by, ...node];
   return fork(file, args, { env: { ...process.env, ...env }, execPath, execArgv });
 }
 

@@ -1,7 +1,7 @@
 /** Writes docs/errors.md from the errors that the sources make: `npm run docs`. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { REASON_AREAS, remedyFor } from '../src/base/reasons/reasons.ts';
+import { REASON_AREAS } from '../src/base/reasons/reasons.ts';
 import { RUN_REASONS } from '../src/base/reasons/runs.ts';
 import { type FoundError, findErrors } from './find-errors.ts';
 
@@ -25,6 +25,22 @@ const meanings = new Map([
   ),
 ]);
 
+/** Where a code that is a reason, too, has its remedy: the heading of its table in reasons.md. */
+const areas = new Map(
+  Object.entries(REASON_AREAS).flatMap(([title, reasons]) =>
+    Object.keys(reasons).map(
+      (code) =>
+        [
+          code,
+          title
+            .toLowerCase()
+            .replace(/[^\w ]/g, '')
+            .replaceAll(' ', '-'),
+        ] as const,
+    ),
+  ),
+);
+
 /** The page, whole. */
 export function renderErrors(): string {
   const codes = new Set(found.errors.map(({ code }) => code));
@@ -38,19 +54,20 @@ Generated from the sources by \`npm run docs\`. An error has a stable code, a me
 message are in \`error\` on the last line of stdout. A run that failed or paused keeps both (\`lockstep runs show RUN\`).
 
 Messages are shown as they are written in the code: words in capitals stand for your own values, and \`…\` for a part that is made at
-run time. A message says what to do where that is known. Exit code 2 is a usage or settings error, and 3 work that failed; without a
-number, the command decides. Reasons of rows, files and deliveries are in [reasons.md](reasons.md).
+run time. A message says what to do where that is known. A code with a link is also the reason of a row, a file, a delivery or a run:
+[reasons.md](reasons.md) says what to do about it. Exit code 2 is a usage or settings error, and 3 work that failed; without a number, the
+command decides.
 
-| Code | Exit code | Message | What to do |
-|---|---|---|---|
+| Code | Exit code | Message |
+|---|---|---|
 ${all.map(renderRow).join('')}`;
 }
 
 function renderRow({ code, exitCodes, messages }: FoundError): string {
   const texts = messages.size > 0 ? [...messages].sort() : [meaningOf(code)];
-  const known = remedyFor(code, {}) ?? 'See the message.';
-  const remedy = known.includes('TARGET') ? `For a target: ${known}` : known;
-  const cells = [`\`${code}\``, [...exitCodes].sort().join(' or '), texts.map(asMarkdown).join('<br>'), remedy];
+  const area = areas.get(code);
+  const name = area === undefined ? `\`${code}\`` : `[\`${code}\`](reasons.md#${area})`;
+  const cells = [name, [...exitCodes].sort().join(' or '), texts.map(asMarkdown).join('<br>')];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
 }
 

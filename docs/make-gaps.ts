@@ -15,21 +15,20 @@ export function renderGaps(): string {
   return `# What the contract leaves open
 
 Generated from \`src/contract/gaps.ts\` by \`npm run docs\`. Each gap has three answers: what our own service does, how our client
-handles other services, and the setting that overrides it.
+handles other services, and the setting that overrides it, if there is one.
 
 ${parts.join('\n')}`;
 }
 
 function renderGap({ id, question, ourService, clientDoes, override }: Gap): string {
-  const setting = override === undefined ? 'nothing to set' : `\`${override}\``;
+  const setting = override === undefined ? '' : `- **Override:** \`${override}\`\n`;
   return `### ${id}
 
 ${question}
 
 - **Our service:** ${ourService}
 - **Our client:** ${clientDoes}
-- **Override:** ${setting}
-`;
+${setting}`;
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(file, renderGaps());

@@ -5,7 +5,7 @@ import { runningPart } from '../engine/ledger/run-parts.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Output } from './print/output.ts';
-import { type Look, progressLine, RATE_WINDOW_MS } from './print/progress-line.ts';
+import { type Look, progressLine, withLook } from './print/progress-line.ts';
 
 const LOOK_MS = 200;
 /** Looking takes at most this share of the time, however many rows are counted. */
@@ -46,8 +46,7 @@ export async function follow(
     const working = (await runningPart(db, runId)) ?? run;
     const notes = working.notes.filter((note) => !toldNotes.includes(note));
     const left = await rowsLeft(db, working.id);
-    const look: Look = { atMs, run: { ...working, notes }, left, blockedForMs: blockedForMs() };
-    looks = [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), look];
+    looks = withLook(looks, { atMs, run: { ...working, notes }, left, blockedForMs: blockedForMs() });
     const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);
     const tookMs = performance.now() - atMs;

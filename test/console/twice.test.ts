@@ -111,9 +111,9 @@ test('a file that two people send with other options is loaded once, and the sec
   };
   expect(said(await send({}))).toBe('');
   expect(said(await send({}))).toBe('');
-  expect(said(await send({ customers: 'yes' }))).toContain('yours were not used');
+  expect(said(await send({ customers: 'yes' }))).toContain('Yours were not used');
   await planned(upload);
-  expect(said(await send({ customers: 'yes' }))).toContain('yours were not used');
+  expect(said(await send({ customers: 'yes' }))).toContain('Yours were not used');
   expect(said(await send({}))).toBe('');
 });
 

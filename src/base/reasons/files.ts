@@ -4,7 +4,7 @@ import { REMEDIES, type Reasons } from './reason.ts';
 const AGAIN = 'then load it again, or put it into its folder again.';
 /** For each way to load a file: a command, the console, a watched folder. */
 const CHOOSE =
-  'with `--map field=Column` or in the form of the console; for a watched folder, set `map` in the options of its sync, or describe such files in a preset (docs/csv.md).';
+  'with `--map field=Column` or in the form of the console; for a watched folder, with `map` in the options of its sync or with a preset (docs/csv.md).';
 
 export const FILE_REASONS = {
   LOADED: { meaning: 'All rows of the file were loaded.', sentence: 'Run {load} loaded every row ({rows}).' },
@@ -62,7 +62,7 @@ export const FILE_REASONS = {
   CSV_CELLS_DO_NOT_FIT: {
     meaning: 'A column is named like the order_id or the amount, but its cells hold something else.',
     sentence: '{problem}',
-    remedy: `Choose the column of the field, or that no column has it (\`--map field=\`), ${CHOOSE}`,
+    remedy: `Choose its column, or none (\`--map field=\`), ${CHOOSE}`,
   },
   CSV_CHANGED: {
     meaning: 'The file changed while it was being read.',
@@ -97,7 +97,7 @@ export const FILE_REASONS = {
   CSV_NO_AMOUNT_COLUMN: {
     meaning: 'Columns have amounts, and none has a name of the amount of an order.',
     sentence: '{problem}',
-    remedy: `Choose the column of the amount, or that no column has it (\`--map amount=\`), ${CHOOSE}`,
+    remedy: `Choose its column, or none (\`--map amount=\`), ${CHOOSE}`,
   },
   CSV_NO_CUSTOMER_COLUMN: {
     meaning: 'No column identifies the customers of the orders.',
@@ -111,7 +111,7 @@ export const FILE_REASONS = {
   CSV_NO_ORDER_COLUMN: {
     meaning: 'Lines seem to be items of one order, and no column has a name of its number.',
     sentence: '{problem}',
-    remedy: `Choose the column of the order_id, or that no column has it (\`--map order_id=\`), ${CHOOSE}`,
+    remedy: `Choose its column, or none (\`--map order_id=\`), ${CHOOSE}`,
   },
   CSV_NO_ROWS: {
     meaning: 'The file has a header and no rows.',

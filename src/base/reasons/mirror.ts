@@ -56,7 +56,9 @@ export const MIRROR_REASONS = {
     meaning: 'The server did not accept the TLS settings.',
     remedy: 'Set sslmode in the target’s URL to a mode that the server supports.',
   },
-  TIMEOUT: { meaning: 'The target did not answer in time. It may have taken the change; the delivery is retried.' },
+  TIMEOUT: {
+    meaning: 'The target did not answer in time. It may make the change all the same. The delivery is retried.',
+  },
   BROKEN_OFF: { meaning: 'The connection closed before the whole answer arrived. The delivery is retried.' },
   TOO_LARGE: { meaning: 'The answer is larger than the limit. The delivery is retried.' },
   SERVER_ERROR: {
@@ -169,7 +171,7 @@ export const MIRROR_REASONS = {
   },
   KEY_MISSING: {
     meaning:
-      'The target’s table does not have its key: (account, kind, task_id), or (account, kind, task_id, sequence) with `history: true`.',
+      'The target’s table lacks its key: (account, kind, task_id), or (account, kind, task_id, sequence) with `history: true`.',
     remedy: `Do what the detail says, ${REPLAY}`,
   },
   ITEM_ID_INVALID: {

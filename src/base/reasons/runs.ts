@@ -40,7 +40,7 @@ export const RUN_REASONS = {
   },
   IDENTITY_UNCLEAR: {
     meaning:
-      'Many known ids now belong to other records, so it may be another tenant; or the records are those of another account, so it may be the same tenant.',
+      'Many known ids now belong to other records, so the account may be another tenant; or the records are those of another account, so both may be one tenant.',
     remedy: REMEDIES.URL_AND_KEY,
   },
   TENANT_CONFIRMED: {

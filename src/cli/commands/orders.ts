@@ -51,7 +51,7 @@ export function define(orders: Command, perform: Perform): void {
   orders
     .command('template')
     .summary('write an empty CSV with the columns of orders')
-    .description('Writes a CSV that has all columns and no row.')
+    .description('Writes a CSV with a header and no row.')
     .argument('[file]', 'where to write; - is stdout', 'orders.csv')
     .option(...FORCE)
     .action(perform(writeTemplate));
@@ -117,7 +117,7 @@ function defineLoad(orders: Command, perform: Perform): void {
     .option('--accounting', 'read (12.00) and 12.00- as minus 12')
     .option('--header-row <line>', 'line of the header, instead of the detected one', wholeNumber)
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
-    .option('--template', 'write an empty file with all columns instead, as orders template does')
+    .option('--template', 'write an empty file instead, as orders template does')
     .option('--force', 'replace the file of --plan or --template if it exists')
     .examples(EXAMPLES)
     .action(perform(load));

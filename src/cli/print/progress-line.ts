@@ -12,16 +12,27 @@ export interface Look {
   /** The run, or its part that works for it now. */
   readonly run: Run;
   readonly left: RowsLeft;
+  /** The most rows that were sent or to be sent in this phase: those whose outcome is unknown are in neither number. */
+  readonly mostToSend: number;
   /** How long the account’s key may make no call. */
   readonly blockedForMs: number;
 }
 
 /** The rate of calls is computed over this time. */
-export const RATE_WINDOW_MS = 4_000;
+const RATE_WINDOW_MS = 4_000;
 const MIN_RATE_SPAN_MS = 1_000;
 const MINUTE = 60_000;
 /** A shorter wait for the rate limit is not shown. A longer one is rounded up to a multiple of this, or to minutes. */
 const LONG_BLOCK_MS = 10_000;
+
+/** The looks of the last RATE_WINDOW_MS, with one more, which is read before its rows: a row settled in between is in neither number. */
+export function withLook(looks: readonly Look[], seen: Omit<Look, 'mostToSend'>): readonly Look[] {
+  const { atMs, run, left } = seen;
+  const before = looks.at(-1);
+  const isSamePhase = before?.run.id === run.id && before.run.phase === run.phase;
+  const mostToSend = Math.max(run.rowsSettled + left.toSend, isSamePhase ? before.mostToSend : 0);
+  return [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), { ...seen, mostToSend }];
+}
 
 /**
  * `looks`: the reads of the last RATE_WINDOW_MS, the newest last; undefined if there are none. On a terminal of `columns`, with
@@ -41,12 +52,12 @@ export function progressLine(
   const other = waitsFor(look.run);
   const doing = phaseWords(phase);
   const words = other === undefined ? doing : `waiting for run ${other}`;
-  const [rows, failure] = [rowsPart(ofPhase, look), [...limitPart(ofPhase, look), ...failurePart(look)]];
+  const [rows, failure] = [rowsPart(look), [...limitPart(ofPhase, look), ...failurePart(look)]];
   const left = leftPart(look, done && Math.min(done, allowedPerSecond ?? done));
   const line = (...parts: readonly (readonly string[])[]) => `${partWords(look)}${parts.flat().join(' · ')}`;
   const full = line([words], rows, ratePart(rate, allowedPerSecond), left, failure);
   if (columns === undefined) return full;
-  const [bar, short] = [barPart(ofPhase, look, 20), barPart(ofPhase, look, 10)];
+  const [bar, short] = [barPart(look, 20), barPart(look, 10)];
   const shorter = [
     line(bar, [words], rows, ratePart(rate, allowedPerSecond), left, failure),
     line(bar, [words], rows, ratePart(rate, undefined), left, failure),
@@ -58,12 +69,9 @@ export function progressLine(
 }
 
 /** `█████░░░░░  25%` of the rows to send; nothing while their number is not known. */
-function barPart(looks: readonly Look[], look: Look, width: number): readonly string[] {
-  const { run } = look;
-  if (kindOf(run) !== 'sending') return [];
-  const total = Math.max(...looks.map(rowsToSend));
-  if (total === 0) return [];
-  const share = Math.min(1, run.rowsSettled / total);
+function barPart({ run, mostToSend }: Look, width: number): readonly string[] {
+  if (kindOf(run) !== 'sending' || mostToSend === 0) return [];
+  const share = Math.min(1, run.rowsSettled / mostToSend);
   const full = Math.floor(share * width);
   return [`${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(share * 100)).padStart(3)}%`];
 }
@@ -79,20 +87,15 @@ function ratePerSecond(looks: readonly Look[], count: (run: Run) => number): num
   return ((count(last.run) - count(first.run)) * 1_000) / (last.atMs - first.atMs);
 }
 
-function rowsPart(looks: readonly Look[], { run, left }: Look): readonly string[] {
+function rowsPart({ run, left, mostToSend }: Look): readonly string[] {
   switch (kindOf(run)) {
     case 'sending':
-      return [`${formatCount(run.rowsSettled)} of ${formatCount(Math.max(...looks.map(rowsToSend)))} sent`];
+      return [`${formatCount(run.rowsSettled)} of ${formatCount(mostToSend)} sent`];
     case 'settling':
       return [`${formatCount(left.toSettle)} to settle`];
     default:
       return watchesFolder(run) ? [] : [plural(run.rowsSeen, 'row')];
   }
-}
-
-/** The run is read before its rows: a row that was settled in between is counted in neither. */
-function rowsToSend({ run, left }: Look): number {
-  return run.rowsSettled + left.toSend;
 }
 
 function ratePart(rate: number | undefined, allowedPerSecond: number | undefined): readonly string[] {

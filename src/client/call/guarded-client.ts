@@ -1,7 +1,7 @@
 /**
  * A client with a breaker: while the breaker is open, batch calls and retries return at once as `not-sent` with the time
  * to retry. After the pause one read tests whether the service works again; a create is never used as the test. The first
- * try of an interactive call is sent anyway.
+ * try of an interactive read is sent anyway.
  */
 import type { OperationName } from '../../contract/operations.ts';
 import { type Admission, type Breaker, FAILURES_TO_OPEN, type Health } from './breaker.ts';
@@ -35,8 +35,8 @@ export function guardClient(client: Client, { breaker, probe, now }: Guard): Cli
     options: CallOptions,
     send: () => Promise<T>,
   ): Promise<T | NotSent> {
-    const isFirstTryOfPerson = options.lane === 'interactive' && options.isRetry !== true;
-    const admission = isFirstTryOfPerson ? GO : breaker.admit(now());
+    const isReadOfPerson = options.lane === 'interactive' && options.isRetry !== true && isRead(operation);
+    const admission = isReadOfPerson ? GO : breaker.admit(now());
     if (admission.status === 'go') return send().then(watch);
     if (admission.status === 'wait') return Promise.resolve(pausedFor(admission.forMs));
     return probed(operation, options, send);

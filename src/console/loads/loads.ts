@@ -171,6 +171,6 @@ function beingLoaded(name: string): LockstepError {
 }
 
 function begunOtherwise(name: string): LockstepError {
-  const message = `${name} was sent before with other columns or options, in another tab or by another person. They count, and yours were not used: check the plan before you approve it.`;
+  const message = `${name} was already sent with other columns or options, in another tab or by another person. Yours were not used: check the plan before you approve it.`;
   return new LockstepError('LOAD_BEGUN', message);
 }

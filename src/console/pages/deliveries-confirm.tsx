@@ -28,7 +28,7 @@ export const deliveriesConfirm = definePage({
           <p class="dim">
             They keep their ids, and each has all its attempts again. Their targets are enabled if they are disabled.{' '}
             {!isWaiting &&
-              'A webhook receives old states again; any other target receives only the newest state of each task.'}
+              'A target that receives events, such as a webhook or a chat, receives old states again; any other target receives only the newest state of each task.'}
           </p>
           <form class="acts" method="post" action="/deliveries/replay">
             <Hidden values={fields} />

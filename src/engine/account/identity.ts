@@ -29,16 +29,18 @@ import {
   newScope,
   whatIsKnown,
 } from '../ledger/scopes/scopes.ts';
-import { knownRecords } from '../ledger/scopes/witnesses.ts';
+import { type KnownRecord, knownRecords } from '../ledger/scopes/witnesses.ts';
 import type { Account } from './account.ts';
 import { KeyRefused, RetryLater, RunPaused } from './failure.ts';
 import { lookUp } from './look-up.ts';
 
-/** How many of the requested known records exist. */
+/** Which of the requested known records exist. */
 export interface Recognised {
-  readonly asked: number;
+  readonly asked: readonly KnownRecord[];
+  readonly missing: readonly KnownRecord[];
+  /** How many are equal. */
   readonly same: number;
-  /** Found by their ids, and other records now. */
+  /** How many are found by their ids, and are other records now. */
   readonly others: number;
   /** Whether these are several, and most of the requested ones of a kind: new records of another kind say nothing. */
   readonly isOther: boolean;
@@ -53,7 +55,8 @@ export type Resolved =
 
 /** The share of known records that has to be equal. */
 export const ENOUGH = 0.8;
-const MOST_ASKED = 8;
+/** Of four kinds of records: three each. */
+const MOST_ASKED = 12;
 const RECOGNISING_MS = 30_000;
 
 export async function identityOf(db: Queryable, origin: string, secret: string): Promise<Identity> {
@@ -90,11 +93,12 @@ export async function resolveScope(
     return { status: 'unclear', why: `its address is now ${identity.origin}; it was ${origins.join(' and ')}` };
   }
   const { asked, same } = await recognise(bound);
-  if (asked > 0 && same >= asked * ENOUGH) {
+  if (asked.length > 0 && same >= asked.length * ENOUGH) {
     await addIdentity(pool, bound, identity);
     return { status: 'known', scope: bound };
   }
-  const seen = asked === 0 ? 'and no record could be compared' : `and ${same} of ${asked} compared records match`;
+  const seen =
+    asked.length === 0 ? 'and no record could be compared' : `and ${same} of ${asked.length} compared records match`;
   return { status: 'unclear', why: `its API key has changed, ${seen}` };
 }
 
@@ -108,7 +112,7 @@ async function newcomer(
 ): Promise<Resolved> {
   for (const scope of sameKey) {
     const { asked, same } = await recognise(scope);
-    if (asked > 0 && same >= asked * ENOUGH) {
+    if (asked.length > 0 && same >= asked.length * ENOUGH) {
       return {
         status: 'unclear',
         why: `its key and its records belong to "${scope}", which is known at another address`,
@@ -140,16 +144,19 @@ export async function recogniseRecords(
   const known = await knownRecords(pool, scope, MOST_ASKED);
   const signal = AbortSignal.timeout(RECOGNISING_MS);
   let same = 0;
+  const missing: KnownRecord[] = [];
   const others = new Map<string, number>();
-  for (const { kind, id, keys } of known) {
+  for (const one of known) {
+    const { kind, id, keys } = one;
     const found = await lookUp(account, kind, id, { lane: 'interactive', signal, tries: 2 }).catch(ignore);
-    if (found?.status !== 'found') continue;
-    if (mayBeSame(keys, recordKeys(kind, found.record))) same++;
+    if (found?.status !== 'found') missing.push(one);
+    else if (mayBeSame(keys, recordKeys(kind, found.record))) same++;
     else others.set(kind, (others.get(kind) ?? 0) + 1);
   }
   const askedOf = (kind: string) => known.filter((one) => one.kind === kind).length;
   return {
-    asked: known.length,
+    asked: known,
+    missing,
     same,
     others: [...others.values()].reduce((sum, count) => sum + count, 0),
     isOther: [...others].some(([kind, count]) => count >= 2 && count * 2 > askedOf(kind)),

@@ -1,5 +1,8 @@
 /** Whether the service shows the records of the tenant that a run began with, and of no other account's tenant. */
+import { formatCount } from '../../base/counts.ts';
+import { idOf } from '../../client/call/dialect.ts';
 import { mayBeSame, type RecordKeys } from '../../client/lists/record-keys.ts';
+import { listOf, type WholeKind } from '../../contract/kinds.ts';
 import {
   keepTenant,
   keepUnlessElsewhere,
@@ -11,9 +14,14 @@ import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RunPaused } from './failure.ts';
 import { ENOUGH, recogniseRecords, unlessAway, waysOn } from './identity.ts';
+import { lookUp } from './look-up.ts';
+import { readsOf } from './reads.ts';
+import { readWholeList } from './whole-list.ts';
 
 /** So many of the records that are known of another account must be in the list, or all of them. */
 const FEW_SHARED = 4;
+/** People may remove so many records at any time. */
+export const FEW_GONE = 2;
 
 const OTHER_OR_RESTORED = 'It may be another tenant, or a service that was restored from a backup.';
 
@@ -22,18 +30,67 @@ export function identityUnclear(account: string, what: string, sent: string, cau
   return new RunPaused('IDENTITY_UNCLEAR', message);
 }
 
-type Asking = Pick<JobContext<unknown>, 'pool' | 'run' | 'account'>;
+type Asking = Pick<JobContext<unknown>, 'pool' | 'run' | 'account' | 'signal'>;
+
+/** Records of the service are missing. */
+export async function wentBack(
+  { account, pool, run }: Asking,
+  kind: WitnessedKind,
+  missing: number,
+  known: number,
+): Promise<RunPaused> {
+  const again =
+    kind === 'customers' ? ' The next sync of contacts then creates customers for their contacts again.' : '';
+  return new RunPaused(
+    'SERVICE_WENT_BACK',
+    `The service of account "${account.name}" no longer shows ${formatCount(missing)} of ${formatCount(known)} ${kind} that were checked. ` +
+      `It may have been restored from a backup, be another tenant, or have answered an incomplete list. ${await sentSoFar(pool, run.id)} ` +
+      `If it shows them again: \`lockstep runs resume ${run.id}\`. If it is the same tenant, and they are deleted: ` +
+      `\`lockstep accounts rebind ${account.name}\`.${again} If it is a different tenant: \`lockstep accounts fresh ${account.name}\`.`,
+  );
+}
 
 /**
  * Looks some known records up by their ids. `what`: what makes it unclear, for the message.
- * @throws RunPaused IDENTITY_UNCLEAR; RetryLater if the service is away
+ * @throws RunPaused IDENTITY_UNCLEAR, or SERVICE_WENT_BACK if none of a kind is there; RetryLater if the service is away
  */
-export async function requireSameTenant({ pool, run, account }: Asking, what?: string): Promise<void> {
-  const { asked, others, isOther } = await recogniseRecords(pool, account, run.scope, unlessAway);
-  if (!isOther) return;
-  const found = `${others} of ${asked} known records are other records now`;
-  const words = what === undefined ? `has changed: ${found}` : `${what}, and ${found}`;
-  throw identityUnclear(account.name, words, await sentSoFar(pool, run.id));
+export async function requireSameTenant(asking: Asking, what?: string): Promise<void> {
+  const { pool, run, account } = asking;
+  const { asked, missing, others, isOther } = await recogniseRecords(pool, account, run.scope, unlessAway);
+  if (isOther) {
+    const found = `${others} of ${asked.length} known records are other records now`;
+    const words = what === undefined ? `has changed: ${found}` : `${what}, and ${found}`;
+    throw identityUnclear(account.name, words, await sentSoFar(pool, run.id));
+  }
+  for (const kind of ['customers', 'orders'] as const) {
+    const gone = missing.filter((record) => record.kind === kind).map(({ id }) => id);
+    const isNoneLeft = asked.every((record) => record.kind !== kind || missing.includes(record));
+    if (gone.length > FEW_GONE && isNoneLeft && !(await mayBeListed(asking, kind, new Set(gone)))) {
+      throw await wentBack(asking, kind, gone.length, gone.length);
+    }
+  }
+}
+
+/**
+ * Whether records that are not found by their ids may exist all the same: the list shows one of them, or the service does not find its
+ * listed records by their ids either. @throws Stop
+ */
+async function mayBeListed(asking: Asking, kind: WholeKind, ids: ReadonlySet<string>): Promise<boolean> {
+  const { account, signal } = asking;
+  let control: string | undefined;
+  let isListed = false;
+  await readWholeList(account, listOf(kind), {
+    ...readsOf(asking),
+    onRecords: async (records) => {
+      for (const record of records) {
+        const id = idOf(record, kind, account.dialect);
+        control ??= id;
+        isListed ||= id !== undefined && ids.has(id);
+      }
+    },
+  });
+  if (isListed || control === undefined) return isListed;
+  return (await lookUp(account, kind, control, { lane: 'interactive', signal })).status === 'not-found';
 }
 
 /** `tenants`: those that the records name. @throws RunPaused IDENTITY_UNCLEAR */

@@ -34,12 +34,12 @@ import {
 import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { EMBEDDED } from './account.ts';
-import { RetryLater, RunPaused } from './failure.ts';
+import { RetryLater, type RunPaused } from './failure.ts';
 import { evenly, Sample, spread } from './list-sample.ts';
 import { isMarkedDeleted, lookUp } from './look-up.ts';
 import { namedCustomers } from './named-customers.ts';
 import { readsOf } from './reads.ts';
-import { checkTenant, identityUnclear, keepFirstWitnesses } from './same-tenant.ts';
+import { checkTenant, FEW_GONE, identityUnclear, keepFirstWitnesses, wentBack } from './same-tenant.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
 /** Maximum records looked up by id. */
@@ -48,9 +48,6 @@ const MOST_LOOKED_UP = 8;
 const FIRST_IDS = ['1', '2', '3'];
 /** A list that is empty by mistake is no longer empty after this time. */
 const EMPTY_AGAIN_MS = 2_000;
-/** People may remove this many records at any time. */
-const FEW = 2;
-
 export async function openWitnesses(context: JobContext<unknown>, resource: WitnessedKind) {
   const { pool, run, account, signal } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
@@ -110,7 +107,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       const gone = { missing: missing.length, known: witnesses.length, isProven };
       const list = listShownBy(looked, resource, gone, (id) => !wanted.has(id));
       if (list.is === 'too old') return awaitNewer(context, resource, witnesses, list.lacks);
-      if (list.is === 'restored') throw await wentBack(context, resource, gone);
+      if (list.is === 'restored') throw await wentBack(context, resource, gone.missing, gone.known);
       if (list.is === 'partial') {
         await addNote(pool, run.id, partialNote(context, resource, list.lacks));
         return false;
@@ -183,7 +180,8 @@ function listShownBy(looked: Looked, resource: WitnessedKind, gone: Gone, mayBeN
   if (looked.status === 'hidden') return { is: mayBeNew(looked.id) ? 'too old' : 'partial', lacks: looked };
   const writes = resource !== 'contacts'; // nothing is written for contacts that are gone
   const isTold = gone.isProven || looked.status === 'removed';
-  if (writes && isTold && gone.missing > FEW && isMoreThanChance(gone.missing, gone.known)) return { is: 'restored' };
+  if (writes && isTold && gone.missing > FEW_GONE && isMoreThanChance(gone.missing, gone.known))
+    return { is: 'restored' };
   // Without a missing witness, only ids that may never have been given are unclear.
   return looked.status === 'unclear' && gone.missing > 0 ? { is: 'partial', lacks: looked } : { is: 'whole' };
 }
@@ -256,20 +254,4 @@ async function otherRecords(
     first && `${singular(resource)} ${first.id} was ${said(first.keys)} and is ${said(found.get(first.id))}`;
   const what = `lists other ${resource} under the ids that are known: ${formatCount(others.length)} of ${formatCount(found.size)}; ${example}`;
   return identityUnclear(account.name, what, await sentSoFar(pool, run.id));
-}
-
-async function wentBack(
-  { account, pool, run }: JobContext<unknown>,
-  resource: WitnessedKind,
-  { missing, known }: Gone,
-): Promise<RunPaused> {
-  const again =
-    resource === 'customers' ? ' The next sync of contacts then creates customers for their contacts again.' : '';
-  return new RunPaused(
-    'SERVICE_WENT_BACK',
-    `The service of account "${account.name}" no longer shows ${formatCount(missing)} of ${formatCount(known)} ${resource} that were checked. ` +
-      `It may have been restored from a backup, be another tenant, or have answered an incomplete list. ${await sentSoFar(pool, run.id)} ` +
-      `If it shows them again: \`lockstep runs resume ${run.id}\`. If it is the same tenant, and they are deleted: ` +
-      `\`lockstep accounts rebind ${account.name}\`.${again} If it is a different tenant: \`lockstep accounts fresh ${account.name}\`.`,
-  );
 }

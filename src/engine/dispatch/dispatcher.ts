@@ -10,15 +10,15 @@
  */
 import type { Admission } from '../../client/call/breaker.ts';
 import { type Bell, createBell } from './clock.ts';
-import type { DispatchOptions, Ended, SendHow, Sent, Source } from './source.ts';
+import { ItemInFlight } from './item-in-flight.ts';
+import type { DispatchOptions, Ended, Sent, Source } from './source.ts';
 
-/** How often the dispatcher asks a source again that had no items or could not be sent to. */
+/** How often the dispatcher asks a source again that had no items or could not be sent to, and repeats what has failed. */
 export const POLL_MS = 500;
 /** Nothing is in flight this long before the claim may belong to another process. */
 const GUARD_MS = 5_000;
 /** Longer than any timeout: a longer call is aborted. */
 const LONGEST_CALL_MS = 330_000;
-const TRY_AGAIN_MS = 500;
 /** Tries to record outcomes after the dispatch has ended, before giving up. */
 const TRIES_AT_END = 5;
 /** Maximum unrecorded outcomes, in portions: slow recording slows sending down. */
@@ -53,9 +53,9 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   /** The last claim returned fewer items than asked for: the next ring or poll brings more. */
   #isShort = false;
   #queue: Item[] = [];
-  readonly #inFlight = new Set<Call>();
+  readonly #inFlight = new Set<ItemInFlight>();
+  /** Not recorded yet. */
   #outcomes: Outcome[] = [];
-  #beingRecorded = 0;
   #recordings = 0;
   #recording: Promise<void> | undefined;
   /** Aborts the wait for more outcomes. */
@@ -103,7 +103,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     const admitted = this.#admit();
     if (admitted.status === 'wait') return Math.min(POLL_MS, admitted.forMs);
     const [isProbe, isBusy] = [admitted.status === 'probe', this.#isBusy()];
-    const unrecorded = this.#outcomes.length + this.#beingRecorded;
+    const unrecorded = this.#outcomes.length;
     const isFull = this.#queue.length > this.#portion / 2 || unrecorded > UNRECORDED_PORTIONS * this.#portion;
     if (isProbe ? isBusy : isFull) return POLL_MS;
     const limit = isProbe ? 1 : this.#portion - this.#queue.length;
@@ -157,7 +157,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
 
   #start(item: Item, nowMs: number): void {
     const dispatchBefore = this.#heldUntilMs - this.#options.timeoutMs;
-    const call = new Call(nowMs, { dispatchBefore, isHeld: this.#isHeld, mayDispatch: this.#mayDispatch });
+    const call = new ItemInFlight(nowMs, { dispatchBefore, isHeld: this.#isHeld, mayDispatch: this.#mayDispatch });
     this.#inFlight.add(call);
     this.#source.send(item, call).then(
       (sent) => this.#onSent(call, sent),
@@ -168,7 +168,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     );
   }
 
-  #onSent(call: Call, { outcome, stop }: Sent<Outcome, Stop>): void {
+  #onSent(call: ItemInFlight, { outcome, stop }: Sent<Outcome, Stop>): void {
     this.#inFlight.delete(call);
     if (stop !== undefined) this.#stop ??= { cause: stop };
     if (outcome !== undefined) this.#keep(outcome);
@@ -195,15 +195,12 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     let failures = 0;
     while (this.#outcomes.length > 0 && !(this.#mustEnd() && failures >= TRIES_AT_END)) {
       this.#gathering = new AbortController();
-      if (failures > 0) await clock.wait(TRY_AGAIN_MS, this.#isOver.signal);
+      if (failures > 0) await clock.wait(POLL_MS, this.#isOver.signal);
       else if (this.#isBusy()) await clock.wait(gatherMs, this.#gathering.signal);
-      const batch = this.#outcomes;
-      this.#outcomes = [];
-      this.#beingRecorded = batch.length;
+      const batch = [...this.#outcomes];
       const left = await this.#tryToRecord(batch, failures + 1);
-      this.#outcomes.unshift(...left);
+      this.#outcomes.splice(0, batch.length, ...left);
       failures = left.length > 0 ? failures + 1 : 0;
-      this.#beingRecorded = 0;
       this.#recordings++;
       this.#dispatch(); // or releases the items if nothing may be sent now
       this.#bell.ring();
@@ -238,7 +235,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
         pauseMs = ttlMs / 3;
       } catch (error) {
         log.warn({ err: error }, 'renewing a claim failed');
-        pauseMs = TRY_AGAIN_MS;
+        pauseMs = POLL_MS;
       }
       if (clock.nowMs() >= this.#heldUntilMs) this.#lose();
       this.#bell.ring();
@@ -249,32 +246,5 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     this.#status = 'lost';
     this.#queue = [];
     for (const call of this.#inFlight) call.abort();
-  }
-}
-
-/** One item in flight: how its source sees it, and how the dispatcher aborts it. */
-class Call implements SendHow {
-  readonly begunMs: number;
-  readonly dispatchBefore: number;
-  readonly isHeld: () => boolean;
-  readonly mayDispatch: () => boolean;
-  /** Made at its first use, because it costs more than the rest of a call here, and rows do not use it. */
-  #controller: AbortController | undefined;
-
-  constructor(begunMs: number, { dispatchBefore, isHeld, mayDispatch }: Omit<SendHow, 'signal'>) {
-    this.begunMs = begunMs;
-    this.dispatchBefore = dispatchBefore;
-    this.isHeld = isHeld;
-    this.mayDispatch = mayDispatch;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    return this.#controller.signal;
-  }
-
-  abort(): void {
-    this.#controller ??= new AbortController();
-    this.#controller.abort();
   }
 }

@@ -154,6 +154,34 @@ describe('a run continues', () => {
     },
   );
 
+  test.each<[string, string, readonly string[], readonly string[]]>([
+    ['paused', 'the list is empty', [], []],
+    ['paused', 'the list has others, which are found by their ids', ['7'], ['7']],
+    ['done', 'the list shows one of them', ['7', '2'], ['7']],
+    ['done', 'nothing is found by its id', ['7'], []],
+  ])('and is %s if no known record is found by its id, and %s', async (status, _, listed, found) => {
+    const run = await aRun(database);
+    const known = ['1', '2', '3'].map((id) => ({ id, keys: { email: `c${id}@example.com` } }));
+    await keepWitnesses(database.pool, run.scope, 'customers', known);
+    await database.pool.query(`insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 1, 'acked', 1)`, [
+      run.id,
+    ]);
+    const records = listed.map((id) => ({ id }));
+    const account = anAccount(async (_operation, { query }) => {
+      const id = String(query?.id);
+      if (!found.includes(id)) return { status: 'refused', httpStatus: 404, message: 'not found' };
+      return { status: 'applied', httpStatus: 200, content: { id } };
+    });
+    const stream: Client['stream'] = async (_operation, options) => {
+      if (options.query === undefined) await options.onRecords(records);
+      return { status: 'applied', httpStatus: 200, records: options.query === undefined ? records.length : 0 };
+    };
+    const open = async (scope: string) => ({ ...account, scope, client: { ...account.client, stream } });
+    await running([work(finish)], { accounts: { open, reopen: open } });
+    const errorCode = status === 'paused' ? 'SERVICE_WENT_BACK' : undefined;
+    expect(await ended(run)).toMatchObject({ status, errorCode });
+  });
+
   test('if it was opened again right after its end', async () => {
     let turns = 0;
     // The first time, the run is as if it had been ended and opened again.

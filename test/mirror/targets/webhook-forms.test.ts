@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { CloudEvent, HTTP } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -14,6 +17,7 @@ import { context, deliveryOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const OTHER_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';
 const TOKEN = 'canary-gateway-0c41b7';
 
 let server: TestServer;
@@ -29,15 +33,18 @@ afterEach(async () => {
 });
 
 async function open(given: Partial<SettingsOf<'webhook'>>, env: Record<string, string> = {}): Promise<Target> {
-  const settings = { ...documentedTarget('webhook', 'ops-events'), ...given };
+  return openAt(server.url, { ...documentedTarget('webhook', 'ops-events'), ...given }, env);
+}
+
+async function openAt(baseUrl: string, settings: SettingsOf<'webhook'>, env: Record<string, string>): Promise<Target> {
   const budget = freeBudget();
   const caller = openCaller({
     ...settings,
-    baseUrl: server.url,
+    baseUrl,
     allowPrivate: true,
     take: (signal) => budget.take({ lane: 'batch', signal }),
   });
-  const secrets = { OPS_EVENTS_SECRET: SECRET, OPS_GATEWAY_TOKEN: TOKEN, ...env };
+  const secrets = { OPS_HOOK_SECRET: SECRET, OPS_EVENTS_SECRET: SECRET, OPS_GATEWAY_TOKEN: TOKEN, ...env };
   target = filtered(await openWebhook(settings, { caller, readSecret: (ref) => readSecret(ref, secrets) }), settings);
   return target;
 }
@@ -159,4 +166,32 @@ test.each<[Partial<SettingsOf<'webhook'>>, Partial<TaskState>, Partial<Delivery>
   const outcome = await deliver(settings, task, more);
   expect(outcome).toMatchObject(status === 'skipped' ? { status, reason: 'FILTERED' } : { status });
   expect(server.requests).toHaveLength(status === 'skipped' ? 0 : 1);
+});
+
+test('the receiver in the documentation accepts a test message, handles a change once, and refuses another secret', async () => {
+  const root = path.join(import.meta.dirname, '../../..');
+  const page = readFileSync(path.join(root, 'docs/targets/webhook.md'), 'utf8');
+  const [, program = ''] = /^```js\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  const code = program.replace(
+    '.listen(8088)',
+    `.listen(0, '127.0.0.1', function () { console.log(this.address().port); })`,
+  );
+  const env = { ...process.env, OPS_HOOK_SECRET: SECRET };
+  const receiver = spawn(process.execPath, ['--input-type=module', '--eval', code], { cwd: root, env });
+  const lines: string[] = [];
+  receiver.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter(Boolean)));
+  try {
+    await expect.poll(() => lines.length).toBe(1);
+    const settings = documentedTarget('webhook', 'ops-hook');
+    const opened = await openAt(`http://127.0.0.1:${lines[0]}`, settings, {});
+    expect(await opened.test?.(context())).toMatchObject({ status: 'delivered' });
+    const change = deliveryOf({ isCompleted: true, title: 'Call Lee' });
+    for (let i = 0; i < 2; i++) expect(await opened.deliver(change, context())).toMatchObject({ status: 'delivered' });
+    await expect.poll(() => lines.slice(1)).toEqual(['task.completed Call Lee']);
+    await opened.close();
+    await openAt(`http://127.0.0.1:${lines[0]}`, settings, { OPS_HOOK_SECRET: OTHER_SECRET });
+    expect(await target?.deliver(change, context())).toMatchObject({ answer: { httpStatus: 401 } });
+  } finally {
+    receiver.kill();
+  }
 });

@@ -13,6 +13,10 @@ export interface Witness {
   readonly keys: Readonly<Record<string, string>>;
 }
 
+export interface KnownRecord extends Witness {
+  readonly kind: WitnessedKind | 'tasks';
+}
+
 export async function readWitnesses(
   db: Queryable,
   scope: string,
@@ -32,12 +36,8 @@ export async function wasRebound(db: Queryable, scope: string): Promise<boolean>
 }
 
 /** Some known records of a scope, of every kind that can be looked up by id. */
-export async function knownRecords(
-  db: Queryable,
-  scope: string,
-  most: number,
-): Promise<readonly (Witness & { readonly kind: WitnessedKind | 'tasks' })[]> {
-  const found = await db.query<Witness & { kind: WitnessedKind | 'tasks' }>(
+export async function knownRecords(db: Queryable, scope: string, most: number): Promise<readonly KnownRecord[]> {
+  const found = await db.query<KnownRecord>(
     `select * from (
        select resource as kind, record_id as id, keys,
          row_number() over (partition by resource order by hashtext(record_id)) as nth
