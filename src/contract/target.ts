@@ -58,8 +58,8 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   /** This target has nothing to update, for example because no item is linked. */
   | { readonly status: 'skipped'; readonly reason: string; readonly detail: string }
   /**
-   * May work later. `isLimited`: the target asked to slow down; this does not count as an attempt, and the target's
-   * other deliveries wait too.
+   * May work later. `isLimited`: the target asked to wait; this does not count as an attempt, and the target's other
+   * deliveries wait too. `isUnclear`: a call that changes something had no clear answer, so the target may still apply it.
    */
   | {
       readonly status: 'later';
@@ -67,6 +67,7 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
       readonly detail: string;
       readonly retryAfterMs?: number;
       readonly isLimited?: boolean;
+      readonly isUnclear?: boolean;
       readonly itemId?: string;
     }
   /** A retry would not help. The delivery becomes a dead letter until a person fixes the cause and replays it. */

@@ -110,7 +110,12 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     this.#logLasting(claimed, decision);
     const attempt: Attempt = {
       claimed,
-      outcome: { id: claimed.delivery.id, decision, answer: answer && plainAnswer(answer) },
+      outcome: {
+        id: claimed.delivery.id,
+        decision,
+        answer: answer && plainAnswer(answer),
+        isUnclear: outcome.status === 'later' && outcome.isUnclear,
+      },
       itemId: 'itemId' in outcome ? outcome.itemId : undefined,
       health: this.#heed(decision, outcome),
     };
