@@ -126,7 +126,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
   description: names('buchungstext, memo, note, notes, comment, bemerkung, notiz, notas, remarque, detail, details'),
   order_id: names(`
     purchase order, purchase order number, purchase order no, po number, po no, receipt number, receipt no,
-    receipt, document number, document no, invoice, rechnung, factura, facture, fattura, fatura, faktura, factuur,
+    receipt, document number, document no, n piece, no piece, numero piece, numero de piece, invoice, rechnung, factura, facture, fattura, fatura, faktura, factuur,
     sale id, purchase id, record id, merchant reference, reference, ref, referencia, 注文id, 订单id, 주문id`),
   amount: [...names('amount paid, umsatz, umsatz ohne soll haben kz, value, wert, gross, brutto'), ...PRICE_NAMES],
   status: ['stage', 'zustand'],
