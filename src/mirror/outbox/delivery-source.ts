@@ -194,12 +194,14 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
   /** Applies what an outcome says about the target at once, before the ledger has it for the other processes. */
   #heed(decision: Decision, outcome: DeliveryOutcome): Attempt['health'] {
     const nowMs = this.#needs.clock.nowMs();
-    const hasFailed = outcome.status === 'later' && !outcome.isLimited;
+    // A server that says when it will be back is away, which is not by chance.
+    const isAway = decision.status === 'limited' && decision.reason === 'SERVER_ERROR';
+    const hasFailed = isAway || (outcome.status === 'later' && !outcome.isLimited);
     this.#breaker.saw(hasFailed ? 'fails' : 'answers', nowMs);
     if (decision.status === 'limited') this.#heldUntilMs = Math.max(this.#heldUntilMs, nowMs + decision.afterMs);
     if (decision.status === 'disabled') this.#isDisabled = true;
     if (!hasFailed) return { status: 'answers' };
-    return this.#breaker.isOpen() ? { status: 'fails', detail: decision.detail ?? '' } : undefined;
+    return isAway || this.#breaker.isOpen() ? { status: 'fails', detail: decision.detail ?? '' } : undefined;
   }
 
   /** Logs a delivery once that keeps failing although the target takes others, and once that it is given up. */
