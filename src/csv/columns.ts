@@ -7,7 +7,7 @@ import type { LockstepError } from '../base/errors.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
 import { isPrice, isTaxed, isUntaxed } from './amount-words.ts';
-import { areLabels, byContent, isOfAddress, isOfPerson, mostFit } from './by-content.ts';
+import { areLabels, byContent, isOfAddress, isOfPerson, LABEL, mostFit } from './by-content.ts';
 import { indexesOf } from './cell-source.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
@@ -246,8 +246,6 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
   return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`);
 }
 
-/** `2026000001` and `A-12`, neither a date nor an amount. */
-const NUMBER = /^(?!\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$)(?!\d+[.,]\d{1,2}$)[\p{L}\d#._/-]*\d[\p{L}\d._/-]*$/u;
 const DATE = /\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\b[12]\d{3}\b/;
 
 /**
@@ -270,7 +268,7 @@ function refuseItems(columns: readonly MappedColumn[], firstCells: FirstCells): 
   for (const [index, cells] of all.entries()) {
     if (columns.some((column) => indexesOf(column).includes(index))) continue;
     const starts = cells.filter((_, row) => !isSame(cells, row));
-    const isLabel = cells.every((cell) => NUMBER.test(cell)) && new Set(starts).size === starts.length;
+    const isLabel = cells.every((cell) => LABEL.test(cell)) && new Set(starts).size === starts.length;
     if (!isLabel || starts.length === 1 || starts.length === cells.length) continue;
     if (!cells.every((_, row) => !isSame(cells, row) || areItems(row))) continue;
     const name = names[index] ?? '';
