@@ -189,12 +189,15 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** False: another process may send this delivery now, so no call of it may leave. Default: true. */
   readonly mayDispatch?: () => boolean;
-  /**
-   * Whether the delivery may write its state to an item that it has read in another state. False: people changed the item after
-   * it was last seen, and the task will follow it. Default: it may.
-   */
-  readonly mayOverwrite?: (item: ItemState) => Promise<boolean>;
+  /** Whether the delivery may write its state to an item that it has read in another state. Default: it may. */
+  readonly mayOverwrite?: (item: ItemState) => Promise<Overwriting>;
 }
+
+/**
+ * `unsure`: it may, and an earlier delivery without a clear answer or a person has set the item's state. `no`: people changed the
+ * item after it was last seen, and the task will follow it.
+ */
+export type Overwriting = 'yes' | 'unsure' | 'no';
 
 export interface NewItemsRead {
   readonly status: 'read';

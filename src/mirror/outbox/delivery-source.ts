@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import { type Breaker, createBreaker } from '../../client/call/breaker.ts';
-import type { CallContext, Delivery, DeliveryOutcome, ItemState, Target } from '../../contract/target.ts';
+import type { CallContext, Delivery, DeliveryOutcome, ItemState, Overwriting, Target } from '../../contract/target.ts';
 import type { Clock } from '../../engine/dispatch/clock.ts';
 import type { Recorded, SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
 import { extendClaim, type WorkerIdentity } from '../../engine/ledger/claims.ts';
@@ -43,7 +43,7 @@ export interface DeliverySourceNeeds {
 }
 
 /** Whether a delivery that has found its item in this other state may write its own. */
-export type MayOverwrite = (target: string, sync: string, delivery: Delivery, item: ItemState) => Promise<boolean>;
+export type MayOverwrite = (target: string, sync: string, delivery: Delivery, item: ItemState) => Promise<Overwriting>;
 
 /** Called after each attempt. `lagMs`: how long ago the change was seen. */
 export type OnAttempt = (target: string, decision: Decision, lagMs: number) => void;

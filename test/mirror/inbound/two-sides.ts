@@ -150,7 +150,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
       const isCompleted = states.issue;
       if (isCompleted === task.isCompleted) return 'already';
       const item = { itemId: ITEM.issue, isCompleted, status: '' };
-      if (!(await mayOverwrite('issue', sync, delivery, item))) return 'already';
+      if ((await mayOverwrite('issue', sync, delivery, item)) === 'no') return 'already';
     }
     await pause();
     const write = () => {
