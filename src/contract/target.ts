@@ -58,8 +58,8 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   /** This target has nothing to update, for example because no item is linked. */
   | { readonly status: 'skipped'; readonly reason: string; readonly detail: string }
   /**
-   * May work later. `isLimited`: the target asked to slow down; this does not count as an attempt, and the target's
-   * other deliveries wait too.
+   * May work later. `isLimited`: the target asked to wait; this does not count as an attempt, and the target's other
+   * deliveries wait too. `isUnclear`: a call that changes something had no clear answer, so the target may still apply it.
    */
   | {
       readonly status: 'later';
@@ -67,6 +67,7 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
       readonly detail: string;
       readonly retryAfterMs?: number;
       readonly isLimited?: boolean;
+      readonly isUnclear?: boolean;
       readonly itemId?: string;
     }
   /** A retry would not help. The delivery becomes a dead letter until a person fixes the cause and replays it. */
@@ -188,12 +189,15 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** False: another process may send this delivery now, so no call of it may leave. Default: true. */
   readonly mayDispatch?: () => boolean;
-  /**
-   * Whether the delivery may write its state to an item that it has read in another state. False: people changed the item after
-   * it was last seen, and the task will follow it. Default: it may.
-   */
-  readonly mayOverwrite?: (item: ItemState) => Promise<boolean>;
+  /** Whether the delivery may write its state to an item that it has read in another state. Default: it may. */
+  readonly mayOverwrite?: (item: ItemState) => Promise<Overwriting>;
 }
+
+/**
+ * `unsure`: it may, and an earlier delivery without a clear answer or a person has set the item's state. `no`: people changed the
+ * item after it was last seen, and the task will follow it.
+ */
+export type Overwriting = 'yes' | 'unsure' | 'no';
 
 export interface NewItemsRead {
   readonly status: 'read';

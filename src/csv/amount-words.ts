@@ -2,10 +2,10 @@
 import { PRICE_NAMES } from './fields.ts';
 import { plainWords } from './words.ts';
 
-const TAX = 'tax|taxes|vat|gst|mwst|ust|moms|iva|tva|btw|kdv|dph';
+const TAX = 'tax|taxes|vat|gst|mw ?st|ust|moms|iva|tva|btw|kdv|dph';
 /** `Total c/ IVA`, `Order Total (inc tax)` and `Prix TTC` */
 const WITH_TAX = new RegExp(
-  `\\b(?:ttc|(?:inc|incl|including|inkl|with|c|con) (?:${TAX})|(?:${TAX}) (?:inc|incl|included|incluido|inclus))\\b`,
+  `\\b(?:ttc|(?:inc|incl|including|inkl|with|c|con) (?:\\d+ )?(?:${TAX})|(?:${TAX}) (?:inc|incl|included|incluido|inclus))\\b`,
   'g',
 );
 const MEANT = /\b(in )?(eur|usd|gbp|chf|pln|sek|euro|dollar|gross|net|brut|bruto|ht)\b|\b(brutto|netto)/g;

@@ -10,7 +10,7 @@ import { plainWords } from './words.ts';
 const CUSTOMER_WORDS = new Set(
   names(`
     customer, potential customer, client, buyer, kunde, besteller, cliente, acheteur, comprador, klant,
-    klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici,
+    sold to party, sold to pt, klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici,
     客户, 客戶, 买家, 買家, 顧客, 고객`),
 );
 /** A cell or two may be wrong. */
@@ -19,6 +19,9 @@ const MOST_CELLS = 0.9;
 const ANY_ID = /^[^\s@]*\d[^\s@]*$/;
 /** Some shops export an order's number as its name. */
 const ORDER_NUMBER = /^(?:#\s?[\p{L}\d._/-]*\d[\p{L}\d._/-]*|[A-Z]{0,4}[ -]?\d+(?:\/\d+)?)$/u;
+
+/** `2026000001` and `A-12`, neither a date nor an amount. */
+export const LABEL = /^(?!\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$)(?!\d+[.,]\d{1,2}$)[\p{L}\d#._/-]*\d[\p{L}\d._/-]*$/u;
 
 /** The next column has the numbers of the houses. */
 const STREET =
@@ -56,7 +59,7 @@ function areOrderNumbers(cells: readonly string[], words: string): boolean {
   const orders = cells.filter((cell, index) => cell !== cells[index - 1]);
   const isCounting =
     orders.every((cell, index) => Number(cell) === Number(orders[0]) + index) && Number(orders[0]) <= 1;
-  const different = new Set(orders.filter((cell) => (words === 'id' ? ANY_ID : ORDER_NUMBER).test(cell)));
+  const different = new Set(orders.filter((cell) => (words === 'id' ? ANY_ID : LABEL).test(cell)));
   return !isCounting && different.size > 0 && different.size >= orders.length * MOST_CELLS;
 }
 

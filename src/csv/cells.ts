@@ -164,6 +164,7 @@ function pictureUrl(text: string): CellResult {
 }
 
 function amount(text: string, form: AmountForm): CellResult {
+  if (FORMULA_ERROR.test(text)) return error('FORMULA_ERROR');
   const parsed = parseAmount(text, form);
   if (parsed.status === 'refused') return error(parsed.code, parsed.facts);
   return { value: parsed.value, currency: parsed.currency };

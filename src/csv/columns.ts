@@ -4,16 +4,17 @@
  * Headers are untrusted, so they are never keys of an object: `__proto__` and `constructor` are ordinary names.
  */
 import type { LockstepError } from '../base/errors.ts';
+import { sentenceFor } from '../base/reasons/reasons.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
 import { isPrice, isTaxed, isUntaxed } from './amount-words.ts';
-import { areLabels, byContent, isOfAddress, isOfPerson, mostFit } from './by-content.ts';
+import { areLabels, byContent, isOfAddress, isOfPerson, LABEL, mostFit } from './by-content.ts';
 import { indexesOf } from './cell-source.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
 import { findNamePair, yieldToBetter } from './customer-columns.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
 import { FirstCells } from './first-cells.ts';
-import { type Fits, isEssential, isTaken } from './fits.ts';
+import { type Fits, isEssential, isTaken, problemIn } from './fits.ts';
 import type { MappedColumn } from './mapped-column.ts';
 import { type Preset, sourcesOf } from './presets.ts';
 import { CONFIDENCE, recognise } from './recognise.ts';
@@ -21,8 +22,8 @@ import { CONFIDENCE, recognise } from './recognise.ts';
 export interface UnusedColumn {
   readonly index: number;
   readonly name: string;
-  /** Set if the name fits a field, and the cells do not, or the column with the name `better` is used instead. */
-  readonly unfit?: { readonly field: Field; readonly fits: Fits; readonly better?: string };
+  /** Set if the name fits a field, and the cells do not, or if it is not used because of `why`. */
+  readonly unfit?: { readonly field: Field; readonly fits: Fits; readonly why?: string };
 }
 
 export interface ColumnMapping {
@@ -120,13 +121,13 @@ function usedNames({ names }: Header, { told, remembered, preset }: MappingChoic
 function unusedOf(
   { names }: Header,
   columns: readonly MappedColumn[],
-  unfit: readonly (MappedColumn & { readonly better?: string })[],
+  unfit: readonly (MappedColumn & { readonly why?: string })[],
 ): readonly UnusedColumn[] {
   const used = new Set(columns.flatMap(indexesOf));
   return names.flatMap((name, index): UnusedColumn[] => {
     if (used.has(index)) return [];
     const bad = unfit.find((column) => column.index === index);
-    return [{ index, name, ...(bad && { unfit: { field: bad.field, fits: bad.fits, better: bad.better } }) }];
+    return [{ index, name, ...(bad && { unfit: { field: bad.field, fits: bad.fits, why: bad.why } }) }];
   });
 }
 
@@ -152,7 +153,7 @@ function recogniseAll(
   const unclear = choices.find((choice) => choice instanceof UnclearFile);
   if (unclear) throw unclear;
   const missing = unfit.find(({ field }) => isEssential(field) && !found.has(field));
-  if (missing) throw doesNotFit(missing, header);
+  if (missing) throw doesNotFit(missing, firstCells);
   return unfit;
 }
 
@@ -160,7 +161,7 @@ function recogniseAll(
 function namedAt(index: number, firstCells: FirstCells): MappedColumn | undefined {
   const { names } = firstCells.header;
   const [name = '', cells] = [names[index], firstCells.cells({ index })];
-  const known = byContent(name, cells, names[index - 1]) ?? recognise(name);
+  const known = byContent(name, firstCells.orderCells({ index }), names[index - 1]) ?? recognise(name);
   if (!known) return undefined;
   const beside = [names[index - 1] ?? '', names[index + 1] ?? ''];
   if (known.field === 'description' && isOfPerson(name, cells, beside)) return undefined;
@@ -198,11 +199,12 @@ function weightOf({ field, how, confidence, fits }: MappedColumn): number {
   return field === 'amount' && how === 'exact' && fits.of > 0 ? CONFIDENCE.synonym : confidence;
 }
 
-function doesNotFit(column: MappedColumn, { line }: Header): LockstepError {
+function doesNotFit(column: MappedColumn, firstCells: FirstCells): LockstepError {
   const { field, name } = column;
+  const { cell = '', code = null } = problemIn(field, firstCells.cells(column)) ?? {};
   return new UnclearFile(
     'CSV_CELLS_DO_NOT_FIT',
-    `Line ${line}: ${unfitWords(column)}.`,
+    `Line ${firstCells.header.line}: ${unfitWords(column)}: "${short(cell)}" ${sentenceFor(code, { cell })}`,
     `If it is right, add ${mapOption(field, name)}; if no column has the ${field}, add --map ${field}=.`,
   );
 }
@@ -234,11 +236,16 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
       `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}.`,
       `If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter. ${above}.`,
     );
+  const [heading] = firstCells.headings;
+  if (heading !== undefined)
+    return new UnclearFile(
+      'CSV_NO_CUSTOMER_COLUMN',
+      `${need}, but the lines of this report are grouped under headings such as "${short(heading)}".`,
+      'Export a report that names the customer in each line, such as a list of invoices.',
+    );
   return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`);
 }
 
-/** `2026000001` and `A-12`, neither a date nor an amount. */
-const NUMBER = /^(?!\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$)(?!\d+[.,]\d{1,2}$)[\p{L}\d#._/-]*\d[\p{L}\d._/-]*$/u;
 const DATE = /\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\b[12]\d{3}\b/;
 
 /**
@@ -261,7 +268,7 @@ function refuseItems(columns: readonly MappedColumn[], firstCells: FirstCells): 
   for (const [index, cells] of all.entries()) {
     if (columns.some((column) => indexesOf(column).includes(index))) continue;
     const starts = cells.filter((_, row) => !isSame(cells, row));
-    const isLabel = cells.every((cell) => NUMBER.test(cell)) && new Set(starts).size === starts.length;
+    const isLabel = cells.every((cell) => LABEL.test(cell)) && new Set(starts).size === starts.length;
     if (!isLabel || starts.length === 1 || starts.length === cells.length) continue;
     if (!cells.every((_, row) => !isSame(cells, row) || areItems(row))) continue;
     const name = names[index] ?? '';

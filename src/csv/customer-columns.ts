@@ -1,13 +1,21 @@
 /** Which of several columns says who the customer is. */
 import { isQuantity } from './amount-words.ts';
-import { COMPANY_PARTS, CUSTOMER_PARTS, type Field, NAME_WORDS, PERSON_PARTS, SHARED } from './fields.ts';
+import {
+  COMPANY_PARTS,
+  CUSTOMER_PARTS,
+  CUSTOMER_REFERENCES,
+  type Field,
+  NAME_WORDS,
+  PERSON_PARTS,
+  SHARED,
+} from './fields.ts';
 import type { FirstCells } from './first-cells.ts';
 import type { MappedColumn } from './mapped-column.ts';
 import { CONFIDENCE } from './recognise.ts';
 import { plainWords, withoutSmall } from './words.ts';
 
-/** A column that was recognised, and is not used because the column called `better` says more. */
-export type YieldingColumn = MappedColumn & { readonly better: string };
+/** A column that was recognised, and is not used. */
+export type YieldingColumn = MappedColumn & { readonly why: string };
 
 /**
  * Takes out of `found` the columns that another one makes doubtful, and lets the others fill the fields that have no column of
@@ -22,7 +30,9 @@ export function yieldToBetter(
   if (found.get('customer_name')?.how === 'content' && found.get('full_name')?.how === 'exact')
     found.delete('customer_name');
   productName(found, isLeftOut, firstCells);
-  const yielding = [orderName(found), foreignId(found, firstCells)].filter((one) => one !== undefined);
+  const yielding = [orderName(found), foreignId(found, firstCells), ownCompany(found, firstCells)].filter(
+    (one) => one !== undefined,
+  );
   for (const { field } of yielding) found.delete(field);
   for (const [one, other] of SHARED) {
     if (!isLeftOut(one)) share(found, one, other);
@@ -100,7 +110,7 @@ function productName(found: Map<Field, MappedColumn>, isLeftOut: (field: Field) 
 function orderName(found: Map<Field, MappedColumn>): YieldingColumn | undefined {
   const [name, customer] = [found.get('full_name'), found.get('customer_name')];
   if (!name || !customer || name.how !== 'synonym' || !NAME_WORDS.includes(plainWords(name.name))) return undefined;
-  return { ...name, better: customer.name };
+  return { ...name, why: betterWords(customer) };
 }
 
 /** Shops and ledgers number customers too, and the service may have other customers with these numbers; e-mails are the same everywhere. */
@@ -110,7 +120,22 @@ function foreignId(found: Map<Field, MappedColumn>, firstCells: FirstCells): Yie
   if (!id || !email || !isByName(id)) return undefined;
   const emails = firstCells.cells(email);
   const isEnough = firstCells.cells(id).every((cell, row) => cell === '' || emails[row] !== '');
-  return isEnough && email.fits.of > 0 ? { ...id, better: email.name } : undefined;
+  return isEnough && email.fits.of > 0 ? { ...id, why: betterWords(email) } : undefined;
+}
+
+const betterWords = ({ name }: MappedColumn) => `${JSON.stringify(name)} says who the customer is`;
+
+/** So many customers do not work for one company by chance. */
+const LEAST_CUSTOMERS = 3;
+
+/** A company that is the same in all lines is the one whose orders they are, as in exports of Odoo. */
+function ownCompany(found: Map<Field, MappedColumn>, firstCells: FirstCells): YieldingColumn | undefined {
+  const company = found.get('organization');
+  const customer = CUSTOMER_REFERENCES.map((field) => found.get(field)).find((one) => one !== undefined);
+  if (!company || !customer || !isByName(company)) return undefined;
+  const valuesOf = (column: MappedColumn) => new Set(firstCells.cells(column).filter((cell) => cell !== ''));
+  if (valuesOf(company).size !== 1 || valuesOf(customer).size < LEAST_CUSTOMERS) return undefined;
+  return { ...company, why: 'all customers have the same, which may be your own' };
 }
 
 /** Whether a column was recognised although it has neither the field's own name nor was chosen. */

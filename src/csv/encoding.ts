@@ -13,8 +13,8 @@ export const SINGLE_BYTE = [
   ...(['windows-1252', 'windows-1250', 'windows-1255', 'windows-1256', 'windows-1251', 'windows-1253'] as const),
   ...(['windows-1254', 'windows-1257', 'iso-8859-2', 'macintosh', 'cp850', 'koi8-r', 'cp866'] as const),
 ] as const;
-/** One or more bytes each: Korean, Japanese (Windows, Unix), Chinese (traditional, simplified). */
-export const MULTI_BYTE = ['euc-kr', 'shift_jis', 'euc-jp', 'big5', 'gb18030'] as const;
+/** One or more bytes each: Korean, Japanese (Unix), Chinese (traditional, simplified), Japanese (Windows). */
+export const MULTI_BYTE = ['euc-kr', 'euc-jp', 'big5', 'gb18030', 'shift_jis'] as const;
 export const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', ...SINGLE_BYTE, ...MULTI_BYTE] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 type SingleByte = (typeof SINGLE_BYTE)[number];
@@ -49,12 +49,15 @@ export function detectEncoding(
   return found('windows-1252', 'it is not valid UTF-8');
 }
 
-/** A stray byte in UTF-8 makes one row unreadable; read as windows-1252, the file would have errors in all other rows. */
+/**
+ * A stray byte in UTF-8 makes one row unreadable; read as windows-1252, the file would have errors in all other rows. Whole words
+ * count, because pairs of bytes of another encoding are often valid: those of half-width kana are.
+ */
 function isMostlyUtf8(sample: Buffer): boolean {
   const text = new TextDecoder('utf-8').decode(sample, { stream: true });
-  const unreadable = text.split('\ufffd').length - 1;
-  const beyondAscii = text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0;
-  return beyondAscii > 0 && beyondAscii >= unreadable;
+  const words = text.split(/[\s,;|"]/u).filter((word) => /[^\0-\x7f]/.test(word));
+  const readable = words.filter((word) => !word.includes('\ufffd')).length;
+  return readable > 0 && readable * 2 >= words.length;
 }
 
 /** Decodes bytes to text without its byte order mark. What cannot be decoded becomes U+FFFD, which validation reports. */

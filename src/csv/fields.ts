@@ -31,7 +31,7 @@ export function names(list: string): readonly string[] {
 export const CURRENCY_NAMES: readonly string[] = names(`
     currency, currency code, order currency, order currency code, wahrung, wahrungscode, moneda, divisa,
     devise, monnaie, amount currency, order amount currency, opportunity currency, transaction currency, payment currency,
-    currency iso, currency iso code, ccy, wahrg, waehrung, wkz, wkz umsatz, waluta, moeda`);
+    currency iso, currency iso code, ccy, curr, wahrg, waehrung, wkz, wkz umsatz, waluta, moeda`);
 
 /** Names of a column that tells orders from refunds, written as SYNONYMS are. */
 export const KIND_NAMES: readonly string[] = names(`
@@ -60,7 +60,7 @@ export const SHARED: readonly (readonly [reference: Field, creation: Field])[] =
 export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   order_id: names(`
     order, order num, order ref, order reference, order label, sales order, ordre nr, ordre id, sd document,
-    sales document, bestellung, auftrag, belegnummer, beleg nr, belegfeld 1, verkaufsbeleg, verk beleg, pedido, commande,
+    sales document, sales doc, bestellung, auftrag, belegnummer, beleg nr, belegfeld 1, verkaufsbeleg, verk beleg, pedido, commande,
     reference commande, ordine,
     номер заказа, 注文番号, 受注番号, 订单编号, 订单号, 訂單編號, 訂單號碼, 주문번호`),
   description: names(`
@@ -85,7 +85,8 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
   client_id: names(`
     customer id, client no, client number, customer no, customer nr, customer number, kundennummer,
     kunden nr, kunden id, id cliente, id de cliente, cliente id, numero de cliente, n cliente, no cliente,
-    numero client, numero de client, no client, id client, id du client`),
+    numero client, numero de client, no client, id client, id du client, debitorennummer, debitornummer,
+    debitoren nr, debitor nr, deb nr`),
   customer_email: ['kundenemail'],
   customer_phone: ['customer tel', 'kundentelefon'],
   customer_name: names(`
@@ -126,7 +127,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
   description: names('buchungstext, memo, note, notes, comment, bemerkung, notiz, notas, remarque, detail, details'),
   order_id: names(`
     purchase order, purchase order number, purchase order no, po number, po no, receipt number, receipt no,
-    receipt, document number, document no, invoice, rechnung, factura, facture, fattura, fatura, faktura, factuur,
+    receipt, document number, document no, n piece, no piece, numero piece, numero de piece, invoice, rechnung, factura, facture, fattura, fatura, faktura, factuur,
     sale id, purchase id, record id, merchant reference, reference, ref, referencia, 注文id, 订单id, 주문id`),
   amount: [...names('amount paid, umsatz, umsatz ohne soll haben kz, value, wert, gross, brutto'), ...PRICE_NAMES],
   status: ['stage', 'zustand'],
@@ -135,7 +136,7 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
 
 /** Before or after the name of a field of a customer: "Buyer e-mail", "telefono del cliente". */
 export const CUSTOMER_PARTS: readonly string[] = names(`
-    customer, customers, client, buyer, purchase, purchaser, shopper, consumer, backer, guest, cust, kunden, kunde,
+    customer, customers, client, sell to, sold to party, sold to, verk an, buyer, purchase, purchaser, shopper, consumer, backer, guest, cust, kunden, kunde,
     besteller, cliente, comprador, acheteur, kaufer, kaufers, klant, kund, klient, klienta, kupujacy,
     kupujacego, musteri, 注文者, 購入者, 顧客, 买家, 買家, 客户, 客戶`);
 /** The same; another person may be meant. */

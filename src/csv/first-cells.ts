@@ -1,6 +1,6 @@
 /** The columns that fill fields, and the cells of a file's first rows, which show what a column holds. */
 import { type CellSource, cellFrom } from './cell-source.ts';
-import type { Header } from './column-names.ts';
+import { type Header, namelessColumn } from './column-names.ts';
 import type { Field } from './fields.ts';
 import { fitsOf, MOST_LOOKED_AT } from './fits.ts';
 import type { MappedColumn } from './mapped-column.ts';
@@ -21,12 +21,16 @@ export class FirstCells {
   readonly isSelection: boolean;
   readonly delimiter: string | undefined;
   readonly #rows: readonly (readonly string[])[];
+  readonly #orderRows: readonly (readonly string[])[];
 
   constructor(header: Header, { firstRows = [], isSelection = false, delimiter }: Choices) {
     this.header = header;
     this.isSelection = isSelection;
     this.delimiter = delimiter;
     this.#rows = firstRows.slice(0, MOST_LOOKED_AT);
+    const filled = this.#rows.map((row) => row.filter((cell) => cell !== '').length);
+    const most = filled.reduce((one, other) => Math.max(one, other), 0);
+    this.#orderRows = this.#rows.filter((_, row) => (filled[row] ?? 0) * 2 >= most); // headings and totals have fewer
   }
 
   get hasRows(): boolean {
@@ -36,6 +40,20 @@ export class FirstCells {
   /** Without spaces around them. */
   cells(source: CellSource): readonly string[] {
     return this.#rows.map((row) => cellFrom(row, source));
+  }
+
+  /** The same without the headings and totals of a report. */
+  orderCells(source: CellSource): readonly string[] {
+    return this.#orderRows.map((row) => cellFrom(row, source));
+  }
+
+  /** Cells of a column without a name that are alone in their rows: a report groups the lines below them. */
+  get headings(): readonly string[] {
+    if (this.header.names[0] !== namelessColumn(0)) return [];
+    const filled = this.#rows.map((row) => row.map((cell) => cell.trim()));
+    return filled.flatMap(([first = '', ...others]) =>
+      first !== '' && others.every((cell) => cell === '') ? [first] : [],
+    );
   }
 
   /** The first cells in which two columns differ, by column in the order of the file; undefined if they say the same. */

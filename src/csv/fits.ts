@@ -1,5 +1,6 @@
 /** How many cells of a column can be values of a field: a name alone does not tell what a column holds. */
 import { unitsOf } from '../base/amount.ts';
+import type { CellCode } from '../base/reasons/cells.ts';
 import { cellReaders, isMasked } from './cells.ts';
 import type { Field } from './fields.ts';
 
@@ -37,6 +38,17 @@ export function fitsOf(field: Field, cells: readonly string[]): Fits {
   const isFit = SPECIAL[field] ?? ((cell: string) => READERS[field](cell).value !== undefined);
   const filled = cells.filter((cell) => cell !== '');
   return { fit: filled.filter(isFit).length, of: filled.length };
+}
+
+/** Why the first cell that does not fit does not. */
+export function problemIn(
+  field: Field,
+  cells: readonly string[],
+): { readonly cell: string; readonly code: CellCode } | undefined {
+  return cells.flatMap((cell) => {
+    const { problem } = cell === '' ? {} : READERS[field](cell);
+    return problem ? [{ cell, code: problem.code }] : [];
+  })[0];
 }
 
 /**

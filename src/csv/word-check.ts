@@ -124,7 +124,8 @@ const NEARLY_ALL = 0.8;
 /** The bytes of common characters: a text of another encoding has others soon. Japanese in EUC is Chinese but for its kana. */
 const COMMON: Readonly<Record<(typeof MULTI_BYTE)[number], RegExp>> = {
   'euc-kr': /^(?:[\t-\x7e]|[\xa1-\xa3\xb0-\xc8][\xa1-\xfe])*$/,
-  shift_jis: /^(?:[\t-\x7e]|[\x81-\x84\x87-\x9f\xe0-\xea\xfa-\xfc][\x40-\x7e\x80-\xfc])*$/,
+  shift_jis:
+    /^(?:[\t-\x7e]|[\x81-\x84\x87-\x9f\xe0-\xea\xfa-\xfc][\x40-\x7e\x80-\xfc]|(?<![a-z])[\xa1-\xdf]{2,}(?![a-z\xa1-\xdf]))*$/i,
   'euc-jp': /^(?:[\t-\x7e]|[\xa1-\xa5\xb0-\xcf][\xa1-\xfe]|\x8e[\xa1-\xdf])*$/,
   big5: /^(?:[\t-\x7e]|[\xa1-\xa3\xa4-\xc6][\x40-\x7e\xa1-\xfe])*$/,
   gb18030: /^(?:[\t-\x7e]|[\xa1-\xa3\xb0-\xd7][\xa1-\xfe])*$/,

@@ -71,8 +71,6 @@ export function whereWords(where: readonly ColumnCondition[]): string {
 
 export function unusedWords({ name, index, unfit }: UnusedColumn): string {
   if (name === namelessColumn(index)) return `${name} (column ${index + 1}, which has no name)`;
-  const why = unfit ? ` (not ${unfit.field}: ${unfit.better ? betterWords(unfit.better) : fitWords(unfit.fits)})` : '';
+  const why = unfit ? ` (not ${unfit.field}: ${unfit.why ?? fitWords(unfit.fits)})` : '';
   return `${JSON.stringify(name)}${why}`;
 }
-
-const betterWords = (better: string) => `${JSON.stringify(better)} says who the customer is`;

@@ -40,11 +40,48 @@ test('refuses a file in which no cell of the only column for the amount fits', (
   const firstRows = column(CELLS.ids, CELLS.texts);
   expect(() => mapped(['client_id', 'Order Total'], new Map(), { firstRows })).toThrow(
     expect.objectContaining(
-      anError('CSV_CELLS_DO_NOT_FIT', /0 of 2 cells fit.*--map "amount=Order Total".*--map amount=\./, 2),
+      anError(
+        'CSV_CELLS_DO_NOT_FIT',
+        /0 of 2 cells fit: "open" is not a number\..*--map "amount=Order Total".*--map amount=\./,
+        2,
+      ),
     ),
   );
   const none = mapped(['client_id', 'Order Total'], new Map([['amount', '']] as const), { firstRows });
   expect(none).toMatchObject({ none: ['amount'], unmapped: [{ name: 'Order Total' }] });
+});
+
+test('a company that is the same for all customers is not theirs, and is listed with the reason', () => {
+  const names = ['Order Reference', 'Customer', 'Company', 'Total'];
+  const rows = (company: string) =>
+    [
+      ['S1', 'Azure Interior', 'My Shop', '10.00'],
+      ['S2', 'Gemini', 'My Shop', '20.00'],
+      ['S3', 'Deco Addict', company, '30.00'],
+    ] as const;
+  const { columns, unmapped } = mapped(names, new Map(), { firstRows: rows('My Shop') });
+  expect(columns.map(({ field }) => field)).not.toContain('organization');
+  expect(unmapped).toMatchObject([{ name: 'Company', unfit: { why: expect.stringContaining('may be your own') } }]);
+  const other = mapped(names, new Map(), { firstRows: rows('Deco') });
+  expect(other.columns.at(-1)).toMatchObject({ field: 'organization', name: 'Company' });
+});
+
+test('a report of QuickBooks names its orders by "Num", also where totals are between them', () => {
+  const names = ['#1', 'Type', 'Date', 'Name', 'Num', 'Amount'];
+  const firstRows = [
+    ['Ann Lee', '', '', '', '', ''],
+    ['', 'Invoice', '11/02/2026', 'Ann Lee', '1021', '75.00'],
+    ['', 'Invoice', '11/05/2026', 'Ann Lee', '1022', '20.00'],
+    ['Total for Ann Lee', '', '', '', '', '95.00'],
+  ];
+  const { columns } = mapped(names, new Map(), { firstRows });
+  expect(columns[0]).toMatchObject({ field: 'order_id', name: 'Num' });
+  const grouped = firstRows.map((row) => row.toSpliced(3, 1));
+  expect(() => mapped(names.toSpliced(3, 1), new Map(), { firstRows: grouped })).toThrow(
+    expect.objectContaining(
+      anError('CSV_NO_CUSTOMER_COLUMN', /grouped under headings such as "Ann Lee"\. Export a report/, 2),
+    ),
+  );
 });
 
 test('one amount that fits is enough, and an empty column is taken by its name', () => {

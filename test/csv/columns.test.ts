@@ -39,6 +39,10 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
     { order_id: 'Numéro de commande', customer_name: 'Nom du client', amount: 'Montant', organization: 'Société' },
   ],
   [
+    ['N° pièce', 'Nom client', 'Total TTC', 'Référence'],
+    { order_id: 'N° pièce', customer_name: 'Nom client', amount: 'Total TTC' },
+  ],
+  [
     ['N° de commande', 'E-mail', 'Montant TTC', 'Statut'],
     { order_id: 'N° de commande', customer_email: 'E-mail', amount: 'Montant TTC', status: 'Statut' },
   ],

@@ -104,6 +104,7 @@ test('refuses a file whose odd words are late in it', async () => {
 const EAST_ASIAN: readonly (readonly [encoding: Encoding, name: string, bytes: string])[] = [
   ['shift_jis', '山田太郎', '\x8e\x52\x93\x63\x91\xbe\x98\x59'],
   ['shift_jis', 'ソ能 ポスト', '\x83\x5c\x94\x5c \x83\x7c\x83\x58\x83\x67'],
+  ['shift_jis', 'ﾀﾅｶ 花子', '\xc0\xc5\xb6 \x89\xd4\x8e\x71'],
   ['gb18030', '张伟', '\xd5\xc5\xce\xb0'],
   ['big5', '陳大文 許功蓋', '\xb3\xaf\xa4\x6a\xa4\xe5 \xb3\x5c\xa5\x5c\xbb\x5c'],
   ['euc-kr', '김민수', '\xb1\xe8\xb9\xce\xbc\xf6'],

@@ -253,6 +253,8 @@ test.each([
   ['Bestelnummer;Klantnaam;E-mailadres;Totaalbedrag', 'Z-1;Jan Żak;jan@x.pl;1.234,50'],
   ['Número do pedido;Cliente;E-mail;Valor total', 'Z-1;Jan Żak;jan@x.pl;1.234,50'],
   ['Ordernr;Kundnamn;E-post;Totalt inkl. moms', 'Z-1;Jan Żak;jan@x.pl;1 234,50'],
+  ['No.;Sell-to Customer Name;E-mail;Amount Including VAT', 'Z-1;Jan Żak;jan@x.pl;1,234.50'],
+  ['Sales doc.;Sold-To Party Name;E-mail;Net value', 'Z-1;Jan Żak;jan@x.pl;1,234.50'],
   ['Sipariş No;Müşteri;E-posta;Toplam', 'Z-1;Jan Żak;jan@x.pl;1.234,50'],
 ])('reads the common columns of an export with %s', async (header, row) => {
   const { rows } = await loaded(`${header}\n${row}\n`);

@@ -16,9 +16,15 @@ test.each([
   ['a net amount', 'N° commande;Client;Montant HT;TVA;Montant TTC', 'P1;Ann;100,00;20,00;120,00', '120'],
   ['a net amount', 'Auftragsnr;Kunde;Wert netto;Wert brutto', 'P1;Ann;100,00;119,00', '119'],
   ['a net amount', 'Pedido;Cliente;Total s/ IVA;IVA;Total c/ IVA', 'P1;Ann;100,00;23,00;123,00', '123'],
+  ['a net amount', 'Auftragsnr;Kunde;Betrag netto;Betrag inkl. 19% MwSt.', 'P1;Ann;100,00;119,00', '119'],
   ['parts', 'Order No;Customer;Total Discount;Shipping;Total price with VAT', 'P1;Ann;1.50;4.00;66.50', '66.5'],
 ])('%s beside the amount of the order needs no question: %s', async (_, header, row, amount) => {
   expect(await firstOf(header, row)).toEqual(['P1', amount, 'Ann']);
+});
+
+test('an amount that may lack the taxes is not taken beside one that has them', async () => {
+  const text = 'Nr.;Verk. an Name;Betrag;Betrag inkl. MwSt.\nVA-2026-1;Ann;100,00;119,00\nVA-2026-2;Bo;20,00;23,80\n';
+  await expect(loaded(text)).rejects.toThrow('Name one, as in --map "amount=Betrag inkl. MwSt."');
 });
 
 test('the gross price of one piece does not go before a net amount', async () => {

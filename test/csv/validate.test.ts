@@ -129,6 +129,7 @@ const OTHERS: readonly (readonly [field: string, cell: string, verdict: string])
   ['description', '"tab\tand\nline"', 'ok'],
   ['description', 'a'.repeat(10_001), 'TOO_LONG'],
   ['amount', '', 'AMOUNT_EMPTY'],
+  ['amount', '#VALUE!', 'FORMULA_ERROR'],
   ['amount', '2024-01-05', 'AMOUNT_IS_DATE'],
   ['status', 'whatever it is', 'ok'],
   ['gender', 'x', 'ok'],

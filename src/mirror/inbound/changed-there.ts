@@ -24,7 +24,7 @@ export function overwriting({ pool, syncs, hasHook }: ChangedThereNeeds): MayOve
   }
 
   return async (target, sync, { account, task, sequence }, item) => {
-    if (task.kind !== 'task' || !takesChanges(target, sync)) return true;
+    if (task.kind !== 'task' || !takesChanges(target, sync)) return 'yes';
     const { itemId, isCompleted } = item;
     const sides = await readSides(
       pool,
@@ -34,9 +34,10 @@ export function overwriting({ pool, syncs, hasHook }: ChangedThereNeeds): MayOve
     );
     const { known } = sides;
     // The change was applied meanwhile, and the next delivery has it.
-    if (known && known.version > sequence && known.state.isCompleted === isCompleted) return false;
-    if (stateBefore(sides, isCompleted) !== task.isCompleted) return true;
+    if (known && known.version > sequence && known.state.isCompleted === isCompleted) return 'no';
+    if (stateBefore(sides, isCompleted) !== task.isCompleted)
+      return sides.lastSeen !== isCompleted && sides.maybeTold.includes(isCompleted) ? 'unsure' : 'yes';
     await keepReports(pool, target, [item], 'read');
-    return false;
+    return 'no';
   };
 }

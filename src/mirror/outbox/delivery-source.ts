@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import { type Breaker, createBreaker } from '../../client/call/breaker.ts';
-import type { CallContext, Delivery, DeliveryOutcome, ItemState, Target } from '../../contract/target.ts';
+import type { CallContext, Delivery, DeliveryOutcome, ItemState, Overwriting, Target } from '../../contract/target.ts';
 import type { Clock } from '../../engine/dispatch/clock.ts';
 import type { Recorded, SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
 import { extendClaim, type WorkerIdentity } from '../../engine/ledger/claims.ts';
@@ -43,7 +43,7 @@ export interface DeliverySourceNeeds {
 }
 
 /** Whether a delivery that has found its item in this other state may write its own. */
-export type MayOverwrite = (target: string, sync: string, delivery: Delivery, item: ItemState) => Promise<boolean>;
+export type MayOverwrite = (target: string, sync: string, delivery: Delivery, item: ItemState) => Promise<Overwriting>;
 
 /** Called after each attempt. `lagMs`: how long ago the change was seen. */
 export type OnAttempt = (target: string, decision: Decision, lagMs: number) => void;
@@ -110,7 +110,12 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     this.#logLasting(claimed, decision);
     const attempt: Attempt = {
       claimed,
-      outcome: { id: claimed.delivery.id, decision, answer: answer && plainAnswer(answer) },
+      outcome: {
+        id: claimed.delivery.id,
+        decision,
+        answer: answer && plainAnswer(answer),
+        isUnclear: outcome.status === 'later' && outcome.isUnclear,
+      },
       itemId: 'itemId' in outcome ? outcome.itemId : undefined,
       health: this.#heed(decision, outcome),
     };
@@ -189,12 +194,14 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
   /** Applies what an outcome says about the target at once, before the ledger has it for the other processes. */
   #heed(decision: Decision, outcome: DeliveryOutcome): Attempt['health'] {
     const nowMs = this.#needs.clock.nowMs();
-    const hasFailed = outcome.status === 'later' && !outcome.isLimited;
+    // A server that says when it will be back is away, which is not by chance.
+    const isAway = decision.status === 'limited' && decision.reason === 'SERVER_ERROR';
+    const hasFailed = isAway || (outcome.status === 'later' && !outcome.isLimited);
     this.#breaker.saw(hasFailed ? 'fails' : 'answers', nowMs);
     if (decision.status === 'limited') this.#heldUntilMs = Math.max(this.#heldUntilMs, nowMs + decision.afterMs);
     if (decision.status === 'disabled') this.#isDisabled = true;
     if (!hasFailed) return { status: 'answers' };
-    return this.#breaker.isOpen() ? { status: 'fails', detail: decision.detail ?? '' } : undefined;
+    return isAway || this.#breaker.isOpen() ? { status: 'fails', detail: decision.detail ?? '' } : undefined;
   }
 
   /** Logs a delivery once that keeps failing although the target takes others, and once that it is given up. */

@@ -3,13 +3,14 @@ import type { TargetAnswer } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { DeliveryClaim } from './claims.ts';
 import type { Decision } from './retry-policy.ts';
-import { isUnclear } from './unclear.ts';
 
 export interface Outcome {
   readonly id: string;
   /** `unsent`: it was claimed, and is released unsent. */
   readonly decision: Decision | { readonly status: 'unsent' };
   readonly answer?: TargetAnswer | undefined;
+  /** The target may still make the change. */
+  readonly isUnclear?: boolean | undefined;
 }
 
 /** Limits spend no attempt, so there may be any number. */
@@ -73,7 +74,7 @@ async function stillClaimed(db: Queryable, claim: DeliveryClaim, ids: readonly s
 }
 
 /** In the form that the statement reads; absent values are null. */
-function toRow({ id, decision, answer }: Outcome) {
+function toRow({ id, decision, answer, isUnclear = false }: Outcome) {
   const isSent = decision.status === 'ended' || decision.status === 'again';
   const verdict = decision.status === 'ended' ? decision.verdict : undefined;
   const { reason, detail } = decision.status === 'unsent' ? {} : decision;
@@ -85,7 +86,7 @@ function toRow({ id, decision, answer }: Outcome) {
     detail,
     answer,
     failure: hasFailed ? { reason, detail, answer } : undefined,
-    is_unclear: isSent && isUnclear(reason),
+    is_unclear: isUnclear,
     spent: isSent ? 1 : 0,
     after_ms: 'afterMs' in decision ? decision.afterMs : undefined,
   };

@@ -22,9 +22,10 @@ export function otherVersion(dataDir: string, found: string, ours: string): Lock
 /** `cause`: the file system's error, which names the file. */
 export function notWritable(dataDir: string, cause: unknown): LockstepError {
   if (isFull(cause)) return diskFull(dataDir, cause);
+  const isFile = ['ENOTDIR', 'EEXIST'].includes(codeOf(cause) ?? '');
+  const remedy = isFile ? 'Move the file that is in its place' : 'Make it writable for this user';
   return wrongUse(
-    `The data directory ${dataDir} cannot hold the embedded Postgres (${messageOf(cause)}). Make it writable for this ` +
-      `user, or ${ANOTHER_DIRECTORY}`,
+    `The data directory ${dataDir} cannot hold the embedded Postgres (${messageOf(cause)}). ${remedy}, or ${ANOTHER_DIRECTORY}`,
     'EMBEDDED_NOT_WRITABLE',
     cause,
   );

@@ -135,7 +135,9 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
       await pause();
       if (fate === 'process killed') return dropOutboxClaims(pool, [claim.id]);
       const outcome =
-        fate === 'answered' ? { status } : ({ status: 'later', reason: 'TIMEOUT', detail: 'no answer' } as const);
+        fate === 'answered'
+          ? { status }
+          : ({ status: 'later', reason: 'TIMEOUT', detail: 'no answer', isUnclear: true } as const);
       const decision = decide(outcome, { attempts: Math.min(attempts, 2), random: 0.5 });
       await writeOutcomes(pool, claim, [{ id: delivery.id, decision }], undefined);
     }
@@ -148,7 +150,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
       const isCompleted = states.issue;
       if (isCompleted === task.isCompleted) return 'already';
       const item = { itemId: ITEM.issue, isCompleted, status: '' };
-      if (!(await mayOverwrite('issue', sync, delivery, item))) return 'already';
+      if ((await mayOverwrite('issue', sync, delivery, item)) === 'no') return 'already';
     }
     await pause();
     const write = () => {

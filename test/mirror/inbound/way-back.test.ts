@@ -168,6 +168,21 @@ test('a call caused by a delivery without an answer undoes no later change of pe
   expect(await harness.isCompleted(1)).toBe(false);
 });
 
+test('a delivery says that a person may have set the state that it overwrites, where an earlier one had no answer', async () => {
+  harness = await openReportsHarness({ options: '{ onConflict: target }', targets: '[issues]' });
+  const { pool } = harness.database;
+  await harness.linkedTasks(1);
+  await harness.complete(1);
+  harness.github.vendor.next('lose', harness.github.isWrite);
+  await harness.sync();
+  await harness.complete(1, false);
+  await harness.sync();
+  await pool.query(`update ledger.deliveries set unclear_at = unclear_at - interval '1 minute', due_at = now()`);
+  await harness.settle();
+  const { rows } = await pool.query(`select detail from ledger.deliveries where verdict = 'delivered'`);
+  expect(rows.at(-1)?.detail).toMatch(/→ open; an earlier delivery or a person had set it to closed \(completed\)$/);
+});
+
 test('a change that a target makes late does not count as a change of people, and is undone', async () => {
   harness = await openReportsHarness({ options: '{ poll: [issues] }', targets: '[issues]' });
   const { pool } = harness.database;

@@ -250,6 +250,15 @@ describe('a target that asks for a pause', () => {
     expect([calls > 2, calls <= 11]).toEqual([true, true]);
   });
 
+  test('is failing if its server is away until then', async () => {
+    const hook: Answering = () => ({ ...FAILED, reason: 'SERVER_ERROR', isLimited: true, retryAfterMs: 5_000 });
+    await queue(database, changes(1));
+    start({ hook });
+    await clock.pass(2_000);
+    expect(await targetStates(database.pool)).toMatchObject([{ failing: { detail: FAILED.detail } }]);
+    expect(await deliveryRows(database)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
+  });
+
   test('is not called by any other process either', async () => {
     const called: Delivery[] = [];
     await queue(database, changes(100));

@@ -105,7 +105,7 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
 
     test('is one, though the write after its creation failed', async () => {
       harness.vendor.next({ status: 503 }, harness.isWrite);
-      expect(await deliver(true)).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
+      expect(await deliver(true)).toMatchObject({ status: 'later', reason: 'SERVER_ERROR', isUnclear: true });
       expect(await deliver(true)).toMatchObject({ status: 'delivered', itemId: expect.any(String) });
       expect(harness.count()).toBe(1);
     });
@@ -125,7 +125,7 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       [
         '503 with Retry-After',
         { status: 503, headers: { 'retry-after': '9' } },
-        { status: 'later', retryAfterMs: 9_000 },
+        { status: 'later', reason: 'SERVER_ERROR', retryAfterMs: 9_000, isLimited: true },
       ],
       ['200 and a page', { body: PAGE }, { status: 'later', reason: 'UNREADABLE' }],
       ['200 and half an answer', { body: '{"id":' }, { status: 'later', reason: 'UNREADABLE' }],
@@ -142,7 +142,9 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
     ])('answered by %s to a read', async (_, reply, expected) => {
       const itemId = harness.put(false);
       harness.vendor.next(reply);
-      expect(await deliver(true, itemId)).toMatchObject(expected);
+      const outcome = await deliver(true, itemId);
+      expect(outcome).toMatchObject(expected);
+      expect(outcome).not.toHaveProperty('isUnclear');
       expect([harness.vendor.requests.length, harness.isCompleted(itemId)]).toEqual([1, false]);
     });
 

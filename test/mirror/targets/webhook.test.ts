@@ -192,8 +192,8 @@ test.each<[number, Partial<DeliveryOutcome> & Record<string, unknown>]>([
   [413, { status: 'later', reason: 'NOT_ACCEPTED' }],
   [422, { status: 'later', reason: 'NOT_ACCEPTED' }],
   [429, { status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs: 60_000 }],
-  [500, { status: 'later', reason: 'SERVER_ERROR' }],
-  [503, { status: 'later', reason: 'SERVER_ERROR' }],
+  [500, { status: 'later', reason: 'SERVER_ERROR', isUnclear: true }],
+  [503, { status: 'later', reason: 'SERVER_ERROR', isUnclear: true }],
   [599, { status: 'later', reason: 'SERVER_ERROR' }],
 ])('a receiver that answers %i: %j', async (status, expected) => {
   const outcome = await outcomeOf({ status, ...(status !== 304 && status !== 204 && { body: 'so it is' }) });
@@ -218,7 +218,7 @@ test.each([
 test.each([
   [429, { 'retry-after': '120' }, 120_000, true],
   [429, { 'retry-after': 'Sun, 01 Mar 2026 12:01:30 GMT', date: 'Sun, 01 Mar 2026 12:00:00 GMT' }, 90_000, true],
-  [503, { 'retry-after': '30' }, 30_000, undefined],
+  [503, { 'retry-after': '30' }, 30_000, true],
   [404, { 'retry-after': '30' }, 30_000, undefined],
 ])('a receiver that answers %i with %j is left alone for %i ms', async (status, headers, retryAfterMs, isLimited) => {
   const outcome = await outcomeOf({ status, headers });

@@ -49,6 +49,14 @@ test('a Postgres that runs where its socket cannot be seen is said to run elsewh
   expect(fs.existsSync(path.join(dataDir, 'postgres/data/postmaster.pid'))).toBe(false);
 });
 
+test('a file in place of the data directory is to be moved, not made writable', async () => {
+  const dataDir = path.join(await newDir(), 'data');
+  fs.writeFileSync(dataDir, '');
+  await expect(startEmbedded({ dataDir })).rejects.toMatchObject(
+    anError('EMBEDDED_NOT_WRITABLE', /Move the file that is in its place/, 2),
+  );
+});
+
 test('a platform without binaries is told to use a Postgres of its own', async () => {
   await expect(findPackage('linux-s390x')).rejects.toMatchObject(
     anError('EMBEDDED_NO_BINARIES', /linux-s390x.*DATABASE_URL/s, 2),

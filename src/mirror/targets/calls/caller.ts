@@ -20,6 +20,8 @@ export interface TargetRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Whether it changes nothing at the target. Default: of GET and HEAD. */
+  readonly isRead?: boolean;
   /** Follow answers that the resource has another address (301, 307, 308) on the same origin; for reads only. */
   readonly followsMoves?: boolean;
   /** Secrets that no answer may show; texts of fewer than four characters are not secret, and may occur in any answer. */

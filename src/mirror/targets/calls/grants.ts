@@ -86,7 +86,7 @@ function githubAppGrant(
           : ({ status: 'ok', value: app.installation } as const);
       if (installation.status !== 'ok') return issuedOr(installation, remedy);
       const path = `/app/installations/${installation.value}/access_tokens`;
-      const issued = await calls.ask({ method: 'POST', path, body: {} }, installationToken);
+      const issued = await calls.ask({ method: 'POST', path, isRead: true, body: {} }, installationToken);
       if (issued.status !== 'ok') return issuedOr(issued, remedy);
       const { token, expires_at } = issued.value;
       return { status: 'ok', value: { token, expiresAt: new Date(expires_at.getTime() + aheadMs) } };
@@ -220,7 +220,7 @@ function oauthGrant(
       // As sent, and as a form writes them.
       const secrets = [secret, refreshToken ?? '', basic ?? ''].flatMap((one) => [one, encodeURIComponent(one)]);
       return issuedOr(
-        await calls.ask({ method: 'POST', path: '', secrets, ...sent }, issued),
+        await calls.ask({ method: 'POST', path: '', isRead: true, secrets, ...sent }, issued),
         `check ${where}.tokenUrl`,
       );
     },

@@ -36,14 +36,16 @@ export interface Grant {
 
 /** A token is replaced this long before it expires, because a call may wait for the budget. */
 const EARLY_MS = 5 * 60_000;
+/** It may take this long until all servers of a vendor know a new token. */
+const NEW_MS = 60_000;
 /** A refused token that replaced another refused one less than this ago is not replaced: the vendor refuses the app and not the token. */
-const YOUNG_MS = 60_000;
+const YOUNG_MS = 3 * 60_000;
 /** While a vendor issues no token, one that is valid for longer than this is used: a call with it ends before. */
 const VALID_MS = 60_000;
 /** How soon it is asked again then. */
 const AGAIN_MS = 30_000;
-/** It may take this long until all servers of a vendor know a new token. */
-const NEW_MS = 5_000;
+/** How soon a new token that was refused is tried again. */
+const TRY_AGAIN_MS = 5_000;
 
 const NO_TOKEN: TokenSource = { read: async () => '', renew: async () => undefined };
 
@@ -98,8 +100,10 @@ class IssuedTokens implements TokenSource {
     const isNewer = (other: Stored) => other.token !== refused && this.#isFresh(other);
     if (known !== undefined && isNewer(known)) return known.token;
     const ageMs = known === undefined ? YOUNG_MS : this.#ageOf(known);
-    if (ageMs < NEW_MS) {
-      return { status: 'later', reason: 'TOKEN_REFUSED', detail: 'the vendor does not accept its new token yet' };
+    // One that replaces no other may have been withdrawn meanwhile, and is replaced soon.
+    if (ageMs < (known?.isReplacement ? NEW_MS : TRY_AGAIN_MS)) {
+      const detail = 'the vendor does not accept its new token yet';
+      return { status: 'later', reason: 'TOKEN_REFUSED', detail, retryAfterMs: TRY_AGAIN_MS, isLimited: true };
     }
     if (!known?.isReplacement || ageMs >= YOUNG_MS) return this.#once(isNewer, true);
     if (!known.isRefused) await this.#giveUp(known);

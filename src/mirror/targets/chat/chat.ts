@@ -6,7 +6,7 @@ import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { TargetCaller } from '../calls/caller.ts';
 import { reach } from '../findings.ts';
 import { sendEvent } from '../items/item-calls.ts';
-import { limited, type Reply, unreadable, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import { limited, type Reply, serverFailed, unreadable, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
 import { titleOf } from '../items/item-text.ts';
 import { renderer, viewOf } from '../render.ts';
 import { createGathering } from './gathering.ts';
@@ -136,9 +136,7 @@ function answersOf(system: string, where: string): VendorAnswers {
       if (meant === 400 || (meant < 500 && meant !== httpStatus)) {
         return { status: 'refused', reason: 'REJECTED', detail: says };
       }
-      return meant === httpStatus
-        ? undefined
-        : { status: 'later', reason: 'SERVER_ERROR', detail: `${system}: ${says}` };
+      return meant === httpStatus ? undefined : serverFailed(reply, `${system}: ${says}`, nowMs);
     },
     message: z.never(), // the answers are texts, and stored as they are
   };

@@ -114,7 +114,7 @@ export function itemFinder({ find, where, url, host, idAt, read }: Found) {
       const request = hasCursor ? fill({ ...view, cursor: cursor ?? null }) : requestAt(view, cursor);
       if (request === undefined) return part;
       if (request.status !== 'ok') return request;
-      const asked = await calls.askWhole(request.value, page);
+      const asked = await calls.askWhole({ ...request.value, isRead: true }, page);
       if (asked.status !== 'ok') return asked;
       const { value, headers } = asked.value;
       if (value.ids.length > MOST_READ) return part;

@@ -87,7 +87,7 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const item = records.itemOf(record, itemId);
       return item && { item };
     }, `it has no state at "${at}${items.state.at}" (${where}.read.record and state.at)`);
-    const asked = await calls.ask(request.value, answer);
+    const asked = await calls.ask({ ...request.value, isRead: true }, answer);
     if (asked.status !== 'ok') return asked;
     const { item, missing: detail = '' } = asked.value;
     if (item === undefined) return { status: 'missing', detail };

@@ -8,7 +8,7 @@ import { jsonOf } from '../calls/json.ts';
 import type { KeptSecrets } from '../calls/kept-secrets.ts';
 import { type TokenSource, tokenFrom } from '../calls/token-source.ts';
 import type { DetailLog } from './creation-log.ts';
-import { itemFailureOf, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
+import { itemFailureOf, ofWrite, type Reply, unreadable, type VendorAnswers } from './item-outcome.ts';
 import type { Asked, Missing } from './item-target.ts';
 
 export interface TargetNeeds {
@@ -134,7 +134,7 @@ async function askWith<T>(
   token: string,
   needs: TargetNeeds,
   context: CallContext,
-  { method, path, headers: own, body, content, secrets: given = [], takesText = false }: ItemRequest,
+  { method, path, headers: own, body, content, secrets: given = [], takesText = false, ...more }: ItemRequest,
   schema: z.ZodType<T>,
 ): Promise<Asked<WithHeaders<T>>> {
   const headers = vendor.headersOf(token);
@@ -147,7 +147,7 @@ async function askWith<T>(
   const all = { ...headers, ...type, ...own };
   const sent = written === undefined ? {} : { body: written };
   const followsMoves = method === 'GET' && vendor.followsMoves === true;
-  const request = { method, path, headers: all, followsMoves, secrets, ...sent };
+  const request = { ...more, method, path, headers: all, followsMoves, secrets, ...sent };
   const judged = await sendJudged(vendor, call, request, context, needs);
   if (judged.status !== 'judged') return judged;
   const { reply, failure, cutOff = failure } = judged;
@@ -183,18 +183,20 @@ async function sendJudged(
   context: CallContext,
   { caller, now = () => new Date() }: Pick<TargetNeeds, 'caller' | 'now'>,
 ): Promise<Judged | TargetFailure> {
+  const { method, isRead = method === 'GET' || method === 'HEAD' } = request;
+  const left = <F extends TargetFailure | Missing | undefined>(failure: F) => (isRead ? failure : ofWrite(failure));
   let judged: Judged | undefined;
   const judge = ({ httpStatus, headers }: Head, text: string): Judged => {
     const reply: Reply = { httpStatus, headers, text, body: httpStatus === 204 ? null : jsonOf(text) };
-    return { status: 'judged', reply, failure: itemFailureOf(answers, reply, call, now().getTime()) };
+    return { status: 'judged', reply, failure: left(itemFailureOf(answers, reply, call, now().getTime())) };
   };
   const answered = await caller.send(request, context, (whole) => {
     judged = judge(whole, whole.text);
     const { failure } = judged;
     return failure?.status === 'later' && failure.isLimited ? failure.retryAfterMs : undefined;
   });
-  if (answered.status === 'failed') return answered.failure;
-  if (answered.status === 'cut-off') return { ...judge(answered, ''), cutOff: answered.failure };
+  if (answered.status === 'failed') return left(answered.failure);
+  if (answered.status === 'cut-off') return { ...judge(answered, ''), cutOff: left(answered.failure) };
   return judged ?? judge(answered, answered.text);
 }
 

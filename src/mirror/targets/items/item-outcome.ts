@@ -38,16 +38,16 @@ export interface VendorAnswers {
 /** The pause if a limit names no time: what GitHub asks for, and long enough for the others. */
 const LIMITED_MS = 60_000;
 
+/** No clear answer: the target may still be working on the call. */
+const UNANSWERED: ReadonlySet<string> = new Set(['TIMEOUT', 'BROKEN_OFF', 'SERVER_ERROR']);
+
+/** What the failure of a call that changes something leaves open. */
+export function ofWrite<F extends TargetFailure | Missing | undefined>(failure: F): F {
+  return failure?.status === 'later' && UNANSWERED.has(failure.reason) ? { ...failure, isUnclear: true } : failure;
+}
+
 /** Failures with an unknown outcome: the call may have been applied. A redirect may lead to what was created, and a conflict be with it. */
-const UNSURE: ReadonlySet<string> = new Set([
-  'TIMEOUT',
-  'BROKEN_OFF',
-  'TOO_LARGE',
-  'SERVER_ERROR',
-  'UNREADABLE',
-  'REDIRECTED',
-  'CONFLICT',
-]);
+const UNSURE: ReadonlySet<string> = new Set([...UNANSWERED, 'TOO_LARGE', 'UNREADABLE', 'REDIRECTED', 'CONFLICT']);
 
 export function mayHaveHappened(failure: TargetFailure): boolean {
   return UNSURE.has(failure.reason);
@@ -120,6 +120,13 @@ export function failedFor(wait: number | undefined, reason: string, detail: stri
   return { status: 'later', reason, detail, ...(wait !== undefined && { retryAfterMs: wait }) };
 }
 
+/** To wait until the server says that it is back is no failed attempt. */
+export function serverFailed(reply: Head, detail: string, nowMs: number): TargetFailure {
+  const retryAfterMs = waitOf(reply, nowMs);
+  if (reply.httpStatus !== 503 || retryAfterMs === undefined) return failedFor(retryAfterMs, 'SERVER_ERROR', detail);
+  return { status: 'later', reason: 'SERVER_ERROR', detail, retryAfterMs, isLimited: true };
+}
+
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
   const { httpStatus } = reply;
   const wait = waitOf(reply, nowMs);
@@ -128,7 +135,7 @@ function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: nu
   // The refusal may concern this item alone, so other deliveries must not wait for it.
   if (httpStatus === 403)
     return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${vendor.tokenRemedy}` };
-  if (httpStatus >= 500 || httpStatus === 408) return failedFor(wait, 'SERVER_ERROR', detail);
+  if (httpStatus >= 500 || httpStatus === 408) return serverFailed(reply, detail, nowMs);
   if (isConflict(httpStatus)) return failedFor(wait, 'CONFLICT', detail);
   const redirected = `${detail}; ${NOT_FOLLOWED}`;
   if (httpStatus === 301 || httpStatus === 308) return { status: 'refused', reason: 'MOVED', detail: redirected };

@@ -207,7 +207,8 @@ async function align<Item extends ItemState>(
   if (isSure && isInState(item, wanted)) {
     return { status: 'already', detail: `${itemId} is ${from}, which is ${describeWanted(wanted)}` };
   }
-  if (isSure && !item.isAlwaysOpen && (await mayOverwrite?.(item)) === false) {
+  const overwriting = isSure && !item.isAlwaysOpen ? await mayOverwrite?.(item) : undefined;
+  if (overwriting === 'no') {
     const detail = `${itemId} is ${from}: it was changed there after Lockstep last saw it, so its state stays and the change is applied to the task`;
     return { status: 'already', detail };
   }
@@ -219,7 +220,9 @@ async function align<Item extends ItemState>(
     const detail = `${itemId}: the target accepted the call and left the ${system.noun} ${shown} instead of ${to}: set it there by hand, or give the token the permission, then replay`;
     return { status: 'refused', reason: 'STATE_KEPT', detail };
   }
-  return { status: 'delivered', detail: `${itemId}: ${from} → ${to}${note === undefined ? '' : `; ${note}`}` };
+  const doubt = overwriting === 'unsure' ? `an earlier delivery or a person had set it to ${from}` : undefined;
+  const details = [`${itemId}: ${from} → ${to}`, note, doubt].filter((one) => one !== undefined);
+  return { status: 'delivered', detail: details.join('; ') };
 }
 
 /** The link is written with the outcome, also of a failure; if that fails, the next attempt finds the item and links it. */

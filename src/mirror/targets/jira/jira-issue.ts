@@ -41,7 +41,7 @@ export function readIssues(
     .object({ issues: z.array(jiraIssue).default([]) })
     .transform(({ issues }) => issues.map((issue) => toJiraItem(issue, doneStatus)));
   const body = { issueIdsOrKeys: itemIds, fields: ['status'] };
-  return calls.ask({ method: 'POST', path: `${JIRA_ISSUE}/bulkfetch`, body }, items);
+  return calls.ask({ method: 'POST', path: `${JIRA_ISSUE}/bulkfetch`, isRead: true, body }, items);
 }
 
 const event = z.object({

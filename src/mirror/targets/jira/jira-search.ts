@@ -42,7 +42,8 @@ export function searchOf<Item>(calls: Calls, issue: z.ZodType<Item>, body: objec
   const page = pageOf(issue);
   return {
     most: MOST_PAGES,
-    read: (nextPageToken) => calls.ask({ method: 'POST', path: SEARCH, body: { ...body, nextPageToken } }, page),
+    read: (nextPageToken) =>
+      calls.ask({ method: 'POST', path: SEARCH, isRead: true, body: { ...body, nextPageToken } }, page),
   };
 }
 
@@ -68,7 +69,7 @@ export async function readChangedIssues(
   for (;;) {
     const jql = `project = "${project}" AND statusCategory != Done AND updated >= "-${minutes}m" ORDER BY updated ASC, key ASC`;
     const body = { jql, fields: NEW_FIELDS, maxResults: 100, nextPageToken };
-    const read = await calls.askWhole({ method: 'POST', path: SEARCH, body }, changedPage);
+    const read = await calls.askWhole({ method: 'POST', path: SEARCH, isRead: true, body }, changedPage);
     if (read.status !== 'ok') return read;
     const { items, next } = read.value.value;
     // It is asked again if this machine's clock differs from Jira's.

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { Calls } from '../items/item-calls.ts';
-import { limited, type Reply, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
+import { limited, type Reply, serverFailed, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
 import { orUnread } from '../items/item-pages.ts';
 import type { Asked, Missing } from '../items/item-target.ts';
 
@@ -15,7 +15,8 @@ export interface Query<T> {
 }
 
 export function ask<T>(calls: Calls, { query, answer }: Query<T>, variables: object = {}): Promise<Asked<T>> {
-  return calls.ask({ method: 'POST', path: '/graphql', body: { query, variables } }, answer);
+  const isRead = !query.startsWith('mutation');
+  return calls.ask({ method: 'POST', path: '/graphql', isRead, body: { query, variables } }, answer);
 }
 
 const issue = z.object({
@@ -156,7 +157,7 @@ export function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetF
   if (isAny(/forbidden/i)) return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${tokenRemedy}` };
   if (read.data.errors.some(({ message }) => /not found: Issue\b/i.test(message))) return { status: 'missing', detail };
   if (isAny(/internal|lock.?timeout|network/i) || reply.httpStatus >= 500) {
-    return { status: 'later', reason: 'SERVER_ERROR', detail };
+    return serverFailed(reply, detail, nowMs);
   }
   return { status: 'refused', reason: 'REJECTED', detail };
 }

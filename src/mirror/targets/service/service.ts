@@ -94,7 +94,8 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
         if (outcome.status === 'refused' && outcome.httpStatus === 404) {
           return { status: 'missing', detail: outcome.message };
         }
-        return serviceFailure(outcome, 'tasks.complete', account);
+        const failure = await serviceFailure(outcome, 'tasks.complete', account);
+        return outcome.status === 'unknown' ? { ...failure, isUnclear: true } : failure;
       },
       async findOrCreate(delivery) {
         const created = await createOnce(delivery, account, signal);
