@@ -1,90 +1,12 @@
-import { inspect } from 'node:util';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
-import type { Delivery, DeliveryOutcome, HookRequest, TaskState } from '../../../src/contract/target.ts';
-import { type CallerConfig, openCaller } from '../../../src/mirror/targets/calls/caller.ts';
-import { signatureHeaders, signingKey } from '../../../src/mirror/targets/calls/signature.ts';
-import { openWebhook } from '../../../src/mirror/targets/webhook/webhook.ts';
-import { Hidden, hiddenUrl } from '../../../src/settings/hidden.ts';
-import type { SettingsOf } from '../../../src/settings/schema-target.ts';
-import { readSecret } from '../../../src/settings/secrets.ts';
-import { freeBudget } from '../../support/free-budget.ts';
-import { type Reply, startHttpServer, startTcpServer } from '../../support/http-server.ts';
+import type { DeliveryOutcome } from '../../../src/contract/target.ts';
+import type { CallerConfig } from '../../../src/mirror/targets/calls/caller.ts';
+import { startHttpServer, startTcpServer } from '../../support/http-server.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
+import { context, delivery, OLD_SECRET, previousSecret, SECRET, task, webhookTargets } from './webhook-targets.ts';
 
-const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-const OLD_SECRET = 'an old secret, of more than 24 bytes';
-const open: { close(): Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-
-function track<T extends { close(): Promise<void> }>(one: T): T {
-  open.push(one);
-  return one;
-}
-
-const task: TaskState = {
-  kind: 'task',
-  id: '12',
-  title: 'Call Zoë 📞',
-  description: '<p>today</p>',
-  status: 'completed',
-  isCompleted: true,
-  isGone: false,
-  startDate: '2026-03-01T09:00:00',
-  endDate: undefined,
-  parentId: undefined,
-};
-const delivery: Delivery = {
-  id: 'msg_5f2b',
-  account: 'demo',
-  sequence: 3,
-  event: 'completed',
-  seenAt: new Date('2026-03-01T12:00:00.500Z'),
-  task,
-  itemId: undefined,
-};
-
-interface Opening extends Partial<SettingsOf<'webhook'>> {
-  readonly env?: Record<string, string>;
-  readonly take?: CallerConfig['take'];
-}
-
-async function openTarget(url: string, { env = { SECRET, OLD_SECRET }, take, ...given }: Opening = {}) {
-  const settings: SettingsOf<'webhook'> = {
-    name: 'hook',
-    type: 'webhook',
-    url: hiddenUrl(url),
-    secret: { from: 'env', name: 'SECRET', where: 'targets.hook.secret' },
-    format: 'standard',
-    headers: {},
-    fields: {},
-    budget: { requests: 10, perMs: 1_000, burst: 10, concurrency: 8 },
-    timeoutMs: 5_000,
-    allowPrivate: true,
-    ...given,
-  };
-  const free = freeBudget();
-  const caller = openCaller({
-    ...settings,
-    baseUrl: url,
-    take: take ?? ((signal) => free.take({ lane: 'batch', signal })),
-  });
-  return track(await openWebhook(settings, { caller, readSecret: (ref) => readSecret(ref, env) }));
-}
-
-const previousSecret = { from: 'env', name: 'OLD_SECRET', where: 'targets.hook.previousSecret' } as const;
-const context = () => ({ signal: new AbortController().signal });
-
-async function deliverTo(url: string, opening?: Opening): Promise<DeliveryOutcome> {
-  return (await openTarget(url, opening)).deliver(delivery, context());
-}
-
-async function outcomeOf(reply: Reply): Promise<DeliveryOutcome> {
-  return deliverTo(track(await startHttpServer(reply)).url);
-}
+const { track, openTarget, deliverTo, outcomeOf } = webhookTargets();
 
 test('a delivery arrives at a strict receiver, signed, with its event and the whole task', async () => {
   const receiver = track(await startWebhookReceiver(SECRET));
@@ -278,80 +200,4 @@ test('a budget without a token spends no attempt', async () => {
   const take: CallerConfig['take'] = async () => ({ status: 'wait', retryAfterMs: 700 });
   const outcome = await deliverTo('http://127.0.0.1:9', { take });
   expect(outcome).toMatchObject({ status: 'later', reason: 'BUDGET', isLimited: true, retryAfterMs: 700 });
-});
-
-test('secrets of the settings and of the URL are in no outcome, though the receiver echoes all it was sent', async () => {
-  const echo = track(
-    await startHttpServer(({ method, path, query, headers, body }) => ({
-      status: 500,
-      body: [SECRET, OLD_SECRET, method, `${path}?${query}`, decodeURIComponent(path), headers, body],
-    })),
-  );
-  const url = `${echo.url}/services/canary%2Dpath/T0?token=canary-query`;
-  const outcomes = [
-    await deliverTo(url, { previousSecret }),
-    await deliverTo(url, { previousSecret, allowPrivate: false }),
-    await deliverTo(url.replace('http:', 'https:'), { previousSecret }),
-  ];
-  expect(outcomes.map(({ status }) => status)).toEqual(['later', 'refused', 'later']);
-  expect(outcomes[0]?.answer?.text).toMatch(/POST.*webhook-id/);
-  for (const secret of ['canary', SECRET, OLD_SECRET]) expect(JSON.stringify(outcomes)).not.toContain(secret);
-});
-
-test('no way of looking at a target shows its secret', async () => {
-  const secret = { from: 'literal', value: new Hidden(SECRET), where: 'targets.hook.secret' } as const;
-  const target = await openTarget('http://127.0.0.1:9/canary-path-of-the-hook', { secret });
-  const shown = inspect(target, { depth: 9, showHidden: true }) + JSON.stringify(target);
-  for (const text of ['canary', SECRET, SECRET.slice(6)]) expect(shown).not.toContain(text);
-});
-
-/** A call back, signed with `key` at `at`. */
-function hook(body: string, key = signingKey(SECRET, ''), at = new Date()): HookRequest {
-  return { headers: signatureHeaders({ id: 'msg_9', timestamp: at, body }, [key]), body: Buffer.from(body) };
-}
-
-test.each([
-  ['{"data":{"task":{"id":"12","isCompleted":true}}}', [{ itemId: '12', isCompleted: true, status: 'completed' }]],
-  [
-    '{"type":"x","data":{"task":{"id":7,"isCompleted":false,"a":1}}}',
-    [{ itemId: '7', isCompleted: false, status: 'open' }],
-  ],
-  [
-    '{"data":{"task":{"id":12345678901234567891,"isCompleted":true}}}',
-    [{ itemId: '12345678901234567891', isCompleted: true, status: 'completed' }],
-  ],
-  ['{"type":"ping","data":{}}', []],
-  ['{"type":"ping"}', []],
-  ['[]', []],
-])('a genuine call back is read: %s', async (body, items) => {
-  const target = await openTarget('http://127.0.0.1:9');
-  expect(await target.readHook?.(hook(body), new Date())).toEqual({ status: 'accepted', items, id: 'msg_9' });
-});
-
-test('a call back that is signed with the previous secret is genuine as well', async () => {
-  const target = await openTarget('http://127.0.0.1:9', { previousSecret });
-  const request = hook('{}', signingKey(OLD_SECRET, ''));
-  expect(await target.readHook?.(request, new Date())).toEqual({ status: 'accepted', items: [], id: 'msg_9' });
-});
-
-test.each([
-  ['no JSON', 'completed'],
-  ['nothing', ''],
-  ['a task without an id', '{"data":{"task":{"isCompleted":true}}}'],
-  ['a task without its state', '{"data":{"task":{"id":"12"}}}'],
-  ['a state in words', '{"data":{"task":{"id":"12","isCompleted":"yes"}}}'],
-  ['no task but null', '{"data":{"task":null}}'],
-])('a genuine call back that holds %s is refused with 400', async (_, body) => {
-  const target = await openTarget('http://127.0.0.1:9');
-  expect(await target.readHook?.(hook(body), new Date())).toMatchObject({ status: 'refused', httpStatus: 400 });
-});
-
-test('a call back that is not genuine is refused with 401 and not read', async () => {
-  const target = await openTarget('http://127.0.0.1:9');
-  const forged = hook('no JSON', signingKey(OLD_SECRET, ''));
-  expect(await target.readHook?.(forged, new Date())).toMatchObject({ status: 'refused', httpStatus: 401 });
-  const unsigned = { headers: {}, body: Buffer.from('{}') };
-  expect(await target.readHook?.(unsigned, new Date())).toMatchObject({ status: 'refused', httpStatus: 401 });
-  const old = hook('{}', undefined, new Date(Date.now() - 301_000));
-  expect(await target.readHook?.(old, new Date())).toMatchObject({ status: 'refused', httpStatus: 401 });
 });
