@@ -1,87 +1,40 @@
 /** A file that is loaded in a real browser: read, planned against the service, approved, and its results. */
-import { readdir, readFile, utimes } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { readFile, utimes } from 'node:fs/promises';
 import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
+import { describe, expect, test } from 'vitest';
 import { encodeText } from '../../src/csv/encoding.ts';
-import { CHROMIUM, launch } from '../support/chromium.ts';
-import { type OrdersHarness, ordersCsv } from '../support/harness/orders.ts';
+import { CHROMIUM } from '../support/chromium.ts';
+import { ordersCsv } from '../support/harness/orders.ts';
 import { expectSound, openPage } from './browser.ts';
-import { openLoadConsole } from './load-console.ts';
+import { HOSTILE, loadBrowser } from './load-browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 import { pageAt, postForm } from './requests.ts';
-
-const HOSTILE = [
-  `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
-  `=HYPERLINK("https://evil.example","x")`,
-  `"><svg onload=alert(3)>' \u202egpj.exe`,
-];
 
 /** As a program writes it for a German spreadsheet: the column of the customer has a name that says nothing. */
 const MIXED = ['Bestellnummer;Wer;Betrag', 'A-1;1;10,50', 'A-2;2;1.200,00', 'A-3;99;3,00', 'A-4;2;viel'].join('\r\n');
 
 describe.runIf(CHROMIUM)('a file', () => {
-  let harness: OrdersHarness;
-  let browser: Browser;
-  let web: Console;
-  beforeAll(async () => {
-    ({ harness, web } = await openLoadConsole());
-    browser = await launch();
-  });
-  beforeEach(async () => {
-    await harness.reset();
-    await harness.addNumberedCustomers(3);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await harness?.close();
-  });
-
-  async function choose(page: Page, name: string, content: string | Buffer): Promise<void> {
-    await page.goto(`${web.url}/load`);
-    await page
-      .getByLabel('choose it or drop it here')
-      .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
-    await page.getByRole('button', { name: 'Upload' }).click();
-  }
-  async function restart(): Promise<void> {
-    await web.close();
-    web = await harness.workspace.serveConsole();
-  }
-  /** Sends half of a file, and closes the connection once it is being written. */
-  async function breakOff(url: string): Promise<void> {
-    const { hostname, port } = new URL(url);
-    const part = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"`;
-    const half = `${part('account')}\r\n\r\ntest\r\n${part('file')}; filename="half.csv"\r\n\r\norder_id,amount\r\nA,1`;
-    const form = `content-type: multipart/form-data; boundary=x\r\ncontent-length: 9999`;
-    const socket = connect(Number(port), hostname);
-    socket.write(`POST /load HTTP/1.1\r\nhost: ${hostname}:${port}\r\norigin: ${url}\r\n${form}\r\n\r\n${half}`);
-    await expect.poll(uploaded).not.toEqual([]);
-    socket.destroy();
-  }
-  const uploaded = () => readdir(path.join(harness.dataDir, 'uploads'));
-  const said = (page: Page) => page.textContent('main :is(.said, .notice).bad');
+  const at = loadBrowser();
+  const { choose, restart, breakOff, uploaded, said } = at;
 
   test('is mapped, planned, approved and created, and its results are downloaded by verdict', async () => {
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage(at.browser);
     const body = new FormData();
     body.set('account', 'test');
     body.set('file', new File([MIXED], '../../x.csv'));
-    const sent = await postForm(web, '/load', body);
-    await page.goto(web.url + sent.headers.get('location'));
+    const sent = await postForm(at.web, '/load', body);
+    await page.goto(at.web.url + sent.headers.get('location'));
     expect(await page.textContent('h1')).toBe('x.csv');
     expect(await said(page)).toMatch(/^CSV_NO_CUSTOMER_COLUMN An order needs its customer(?!.*--)/);
     expect(await page.textContent('.load-columns')).toMatch(/"Betrag", detected.*10,50/s);
     await restart();
-    await page.goto(`${web.url}/load`);
+    await page.goto(`${at.web.url}/load`);
     await page.getByRole('link', { name: 'x.csv' }).click(); // waits there, although its page was closed
     expect(await page.getByRole('button', { name: 'Check and plan' }).isDisabled()).toBe(true);
     await page.getByLabel('Column of client_id').selectOption('Wer');
     await page.getByLabel('An order that exists already').selectOption('update it');
     await page.getByRole('button', { name: 'Read it again' }).last().click();
-    await page.goto(`${web.url}/load`);
+    await page.goto(`${at.web.url}/load`);
     await page.getByRole('link', { name: 'x.csv' }).click(); // as it was read last
     const chosen = 'orders load x.csv --account test --map client_id=Wer --existing update';
     expect(await page.textContent('footer')).toContain(chosen);
@@ -90,13 +43,13 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     expect(await page.textContent('#live')).toMatch(/2 orders.*Not written1 invalid \(never sent\)1 rejected/);
-    expect(await harness.orders()).toEqual([]);
+    expect(await at.harness.orders()).toEqual([]);
     await page.getByRole('link', { name: 'Only problems' }).click();
     expect(await page.locator('tbody tr').count()).toBe(2);
     await page.goBack();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('created (2)').waitFor();
-    expect(new Set((await harness.orders()).map(({ amount }) => amount))).toEqual(new Set([10.5, 1200]));
+    expect(new Set((await at.harness.orders()).map(({ amount }) => amount))).toEqual(new Set([10.5, 1200]));
     const [invalid] = await Promise.all([page.waitForEvent('download'), page.getByText('invalid (1)').click()]);
     expect(invalid.suggestedFilename()).toBe('x.invalid.csv');
     expect(await readFile(await invalid.path(), 'utf8')).toMatch(
@@ -117,7 +70,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.keyboard.press('Escape');
     expect(await page.evaluate('document.activeElement.textContent')).toContain('viel');
 
-    await page.goto(`${web.url}/activity`);
+    await page.goto(`${at.web.url}/activity`);
     expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
       'Approve run',
       'Load file',
@@ -130,8 +83,8 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('is dropped beside its field, and uploaded', async () => {
-    const { page, wrong, close } = await openPage(browser);
-    await page.goto(`${web.url}/load`);
+    const { page, wrong, close } = await openPage(at.browser);
+    await page.goto(`${at.web.url}/load`);
     const dataTransfer = await page.evaluateHandle(`(() => {
       const dropped = new DataTransfer();
       dropped.items.add(new File(['order_id,client_id,amount\\nA-1,1,5\\n'], 'dropped.csv'));
@@ -146,7 +99,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('in Shift_JIS is read in the encoding whose text a person clicks', async () => {
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage(at.browser);
     const text = ['注文番号,顧客番号,金額,状態', 'A-1,1,1200,新規', 'A-2,2,3400,完了'].join('\n');
     await choose(page, 'orders.csv', encodeText(text, 'shift_jis'));
     expect(await said(page)).toContain('CSV_ENCODING_UNCLEAR');
@@ -157,35 +110,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
-  test('with a title, two headers and a total is read once its header is clicked, and corrected lines name its columns', async () => {
-    const { page, close } = await openPage(browser);
-    await harness.addNumberedCustomers(1);
-    const lines = [
-      'Export;;;;;',
-      'Auftrag;;Kunde;Betrag;;',
-      'Nr.;Name;E-Mail;netto (EUR);Zustand;Bemerkung',
-      'A-1;Ann;customer1@example.com;1.234,50;offen;',
-      'A-2;Ben;new@example.com;x;offen;',
-      'Summe;;;1.234,50;;',
-    ];
-    await choose(page, 'export.csv', lines.join('\n'));
-    expect(await page.textContent('main')).toContain('Click the line that is the header, or choose below');
-    await page.locator('.load-lines a').nth(2).click();
-    expect(await said(page)).toContain('the column "netto (EUR)" has amounts');
-    await page.getByRole('link', { name: 'Choose the columns' }).click();
-    expect(new URL(page.url()).hash).toBe('#columns');
-    await page.getByLabel('Column of amount').selectOption('netto (EUR)');
-    await page.getByLabel('Column of order_id').selectOption('Nr.');
-    await page.getByRole('button', { name: 'Read it again' }).last().click();
-    await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('link', { name: 'Correct 2 rows' }).click();
-    expect(await page.textContent('footer')).toMatch(/--map order_id=Nr\. .*--map 'amount=netto \(EUR\)'/);
-    await close();
-  });
-
   test('that was pasted and is refused stays in its field', async () => {
-    const { page, close } = await openPage(browser);
-    await page.goto(`${web.url}/load`);
+    const { page, close } = await openPage(at.browser);
+    await page.goto(`${at.web.url}/load`);
     const text = page.getByLabel('Or paste its lines');
     await text.fill('order_id,client_id,amount');
     await page.evaluate("document.querySelector('select[name=account]').options[0].value = 'gone'");
@@ -198,7 +125,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('that is not a CSV, is cut off or too large is refused with the reason, and nothing is kept of it', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage(at.browser);
     await choose(page, 'orders.xlsx', Buffer.from('PK\u0003\u0004\u0000\u0000binary\u0000'));
     expect(await said(page)).toContain('CSV_BINARY');
     expect(await page.getByRole('button', { name: 'Read it again' }).count()).toBe(0); // no choice makes it a table
@@ -212,10 +139,10 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     expect(await page.textContent('#live')).toContain('Not written1 invalid (never sent)');
-    for (const name of await uploaded()) await utimes(path.join(harness.dataDir, 'uploads', name), 0, 0);
+    for (const name of await uploaded()) await utimes(path.join(at.harness.dataDir, 'uploads', name), 0, 0);
     await choose(page, 'empty.csv', '');
     expect(await said(page)).toContain('the file is empty');
-    const { database, dataDir } = harness;
+    const { database, dataDir } = at.harness;
     const text = SETTINGS.replace(
       'accounts: {',
       'accounts: { first: { url: "https://first.example", apiKey: { env: KEY } },',
@@ -239,26 +166,26 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('that was loaded before is recognised at once, and loading it again creates nothing twice', async () => {
-    const run = await harness.load(ordersCsv(3));
-    const { page, close } = await openPage(browser);
+    const run = await at.harness.load(ordersCsv(3));
+    const { page, close } = await openPage(at.browser);
     await choose(page, 'orders-1.csv', ordersCsv(3));
     expect(await page.textContent('.notice')).toContain(`Run ${run.id} has this file already`);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByText('nothing is created twice').waitFor();
     expect(await page.textContent('.notice')).toContain('choose “Check every row again”');
     await page.getByRole('link', { name: 'See that run' }).click();
-    expect(page.url()).toBe(`${web.url}/runs/${run.id}`);
+    expect(page.url()).toBe(`${at.web.url}/runs/${run.id}`);
     await choose(page, 'orders-1.csv', ordersCsv(3));
     await page.getByLabel('Check every row again').check();
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByText('existing (3)').waitFor();
-    expect([...(await harness.orderCommits()).values()]).toEqual([1, 1, 1]);
+    expect([...(await at.harness.orderCommits()).values()]).toEqual([1, 1, 1]);
     await close();
   });
 
   test('of many rows is pasted and approved without scripts, by typing the number of orders', async () => {
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(`${web.url}/load`);
+    const { page, close } = await openPage(at.browser, { javaScriptEnabled: false });
+    await page.goto(`${at.web.url}/load`);
     await page.getByLabel('Or paste its lines').fill(ordersCsv(1_000));
     await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByRole('button', { name: 'Check and plan' }).click();
@@ -277,189 +204,8 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
-  test('marks each wrong cell of a refused line', async () => {
-    const { page, close } = await openPage(browser);
-    await choose(page, 'two.csv', 'order_id,customer_email,amount\nA-1,no mail,12x\nA-2,ann@example.org,3\n');
-    await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('link', { name: /^Correct/ }).click();
-    const marked = await page.locator('[aria-invalid]').evaluateAll((cells) => cells.map((cell) => cell.ariaLabel));
-    expect(marked).toEqual(['customer_email, line 2', 'amount, line 2']);
-    await close();
-  });
-
-  test('with refused lines is corrected by cell and all at once, as a new file; a click on a line makes it the header', async () => {
-    const { page, wrong, close } = await openPage(browser);
-    const csv = `Orders of May\nMade by hand\nno,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\nA-4,1,8,9\nA-5,1\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\nTotal,,99z\n`;
-    await choose(page, 'orders.csv', csv);
-    await page.getByRole('link', { name: 'no,client_id,amount' }).click();
-    expect(new URL(page.url()).searchParams.get('header')).toBe('3');
-    await page.getByLabel('Column of order_id').selectOption('no');
-    await page.getByLabel('An order that exists already').selectOption('fail');
-    await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByRole('link', { name: 'Correct 6 rows' }).click();
-    expect(await page.locator('[aria-invalid]').first().getAttribute('aria-label')).toBe('amount, line 5');
-    await page.getByLabel('amount, line 5').fill('12');
-    await page.getByLabel('#4, line 7').fill('');
-    await page.getByLabel('amount, line 8').fill('14');
-    await page.getByLabel('client_id, line 9').fill('3');
-    for (const name of ['no', 'amount']) await page.getByLabel(`${name}, line 10`).fill('');
-    await page.getByLabel('Column').selectOption('client_id');
-    await page.getByLabel('with').fill('2');
-    await expectSound(page);
-    await page.getByRole('button', { name: 'Make the new file' }).click();
-    expect(await page.textContent('h1')).toBe('orders.corrected.csv');
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByText('download it').click()]);
-    expect(file.suggestedFilename()).toBe('orders.corrected.csv');
-    expect(await readFile(await file.path(), 'utf8')).toContain('"A-2","2","12"');
-    expect(await page.getByLabel('Column of order_id').inputValue()).toBe('no');
-    expect(await page.getByLabel('Decimal sign').inputValue()).toBe('.');
-    expect(await page.getByLabel('An order that exists already').inputValue()).toBe('fail');
-    await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByText('created (5)').waitFor();
-    expect(await page.getByText('not valid').count()).toBe(0);
-    const orders = (await harness.orders()).map(({ order_id, client_id, amount }) => [order_id, client_id, amount]);
-    expect(orders.toSorted()).toEqual([
-      [HOSTILE[1], 3, 7],
-      ['A-1', 1, 10.5],
-      ['A-2', 2, 12],
-      ['A-3', 2, 13],
-      ['A-4', 1, 8],
-      ['A-5', 1, 14],
-    ]);
-    expect(wrong).toEqual([]);
-    await close();
-  });
-
-  test('with only invalid lines offers their correction, and no retry', async () => {
-    const run = await harness.load('order_id,client_id,amount\nA-1,1,10\nA-2,1,12x\n');
-    const { page, close } = await openPage(browser);
-    await page.goto(`${web.url}/runs/${run.id}`);
-    await page.getByRole('link', { name: 'Correct 1 row' }).waitFor();
-    expect(await page.getByText('Retry what failed').count()).toBe(0);
-    expect(await page.textContent('main')).not.toContain('missing customers'); // no row lacks one
-    expect(await page.locator('.headline .chip').getAttribute('class')).toBe('chip warn');
-    await close();
-  });
-
-  test('leads from a refused row to its correction, where missing customers can be created, too', async () => {
-    const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
-    const { page, close } = await openPage(browser);
-    await page.goto(`${web.url}/runs/${run.id}`);
-    expect(await page.textContent('main')).toMatch(/or create missing customers\./); // no option of a command
-    await page.goto(`${web.url}/runs/${run.id}/rows/3`);
-    await page.getByRole('link', { name: 'Correct it' }).click();
-    expect(await page.locator('tbody th').allTextContents()).toEqual(['3']);
-    await page.goto(`${web.url}/runs/${run.id}/rows/2`);
-    await page.getByRole('link', { name: 'Correct it' }).click();
-    await page.getByLabel('amount, line 3').fill('12');
-    await page.getByLabel('Create the customers that are missing').check();
-    await page.getByRole('button', { name: 'Make the new file' }).click();
-    expect(await page.getByLabel('Create missing customers').isChecked()).toBe(true);
-    await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    await page.getByRole('button', { name: 'Approve', exact: true }).click();
-    const note = page.locator('.notes').getByText('Created customers in run');
-    await note.getByRole('link').click();
-    expect(await page.textContent('h1')).toContain('customers for');
-    await page.goto(`${web.url}/runs/${run.id}/rows/2`);
-    expect(await page.textContent('main')).toMatch(/Run run-\S+ has the corrected lines/);
-    await close();
-  });
-
-  test('leads to its corrected lines: the file that is not loaded yet, and the load that has them after a second correction', async () => {
-    const run = await harness.load('order_id,client_id,amount\nA-1,1,11x\nA-2,1,12x\n');
-    const { page, wrong, close } = await openPage(browser);
-    const correct = async () => {
-      await page.getByRole('link', { name: /^Correct \d/ }).click();
-      await page
-        .getByRole('textbox', { name: /^amount, line/ })
-        .first()
-        .fill('11');
-      await page.getByRole('button', { name: 'Make the new file' }).click();
-    };
-    await page.goto(`${web.url}/runs/${run.id}`);
-    await correct();
-    await page.goto(`${web.url}/runs/${run.id}`);
-    expect(await page.textContent('main')).toContain('has the corrected lines of this file, and is not loaded yet.');
-    await page.getByRole('link', { name: /corrected\.csv$/ }).click();
-    await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    await correct();
-    await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    const last = new URL(page.url()).pathname.replace('/runs/', '');
-    await page.goto(`${web.url}/runs/${run.id}`);
-    expect(await page.locator('.notice').allTextContents()).toEqual([
-      `Run ${last} has the corrected lines of this file.`,
-    ]);
-    expect(await page.getByText(/^Correct \d/).count()).toBe(0);
-    await page.goto(`${web.url}/load?account=acme`);
-    await page.getByLabel('Or paste its lines').fill('order_id,client_id,amount\nA-1,1,11x\nA-2,1,12x\n');
-    await page.getByRole('button', { name: 'Upload' }).click();
-    await page.getByText(`Run ${last} has the corrected lines of this file. The plan shows`).waitFor();
-    expect(wrong).toEqual([]);
-    await close();
-  });
-
-  test('is corrected by a person whose session ends meanwhile, and who signs in again', async () => {
-    const { database } = harness;
-    const run = await harness.load('order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n');
-    const text = SETTINGS.replace('0" }', '0", password: { env: PW } }');
-    const web = await openConsole({ database, text, env: { PW: 'correct horse' } });
-    const { page, wrong, close } = await openPage(browser);
-    const signIn = async () => {
-      await page.getByLabel('Password').fill('correct horse');
-      await page.getByRole('button', { name: 'Sign in' }).click();
-    };
-    await page.goto(`${web.url}/runs/${run.id}/fix`);
-    await signIn();
-    await page.getByLabel('amount, line 3').fill('12');
-    await page.getByLabel('Column').selectOption('amount');
-    await page.getByLabel('Create the customers that are missing').check();
-    await database.pool.query('delete from ledger.console_sessions');
-    await page.getByRole('button', { name: 'Make the new file' }).click();
-    expect(await said(page)).toContain('nothing was done');
-    await signIn();
-    await page.waitForURL(`${web.url}/runs/${run.id}/fix`);
-    expect(await page.getByLabel('amount, line 3').inputValue()).toBe('12');
-    expect(await page.getByLabel('Column').inputValue()).toBe('2');
-    expect(await page.getByLabel('Create the customers that are missing').isChecked()).toBe(true);
-    await page.reload();
-    expect(await page.getByLabel('amount, line 3').inputValue()).toBe('12x');
-    expect(wrong).toEqual([]);
-    await web.close();
-    await close();
-  });
-
-  test('leads to decisions about its rows once they can be decided', async () => {
-    for (const email of ['two@example.org', 'two@example.org', 'one@example.org'])
-      await harness.call('customers.create', { full_name: 'Ann', email });
-    const { page, close } = await openPage(browser);
-    await choose(page, 'orders.csv', 'order_id,customer_email,amount\nA-1,two@example.org,5\nA-2,one@example.org,5\n');
-    await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('heading', { name: '1 row in review' }).waitFor();
-    const decide = page.getByRole('link', { name: 'Decide them' });
-    expect(await decide.count()).toBe(0);
-    await page.goto(`${page.url()}/rows/2`);
-    expect(await page.textContent('h1')).toBe('A-1');
-    expect(await page.textContent('main')).not.toMatch(/decide$|Customer, if it is missing/m);
-    await page.goBack();
-    await page.getByRole('button', { name: /^Approve/ }).click();
-    await decide.click();
-    await page.getByRole('link', { name: 'A-1' }).click();
-    await page
-      .getByRole('link', { name: /^Customer / })
-      .first()
-      .click(); // read from the service, beside the question
-    expect(await page.getByRole('dialog', { name: 'Ann' }).textContent()).toMatch(/email\s*two@example.org/);
-    await expectSound(page);
-    await close();
-  });
-
   test('is approved for its first orders, and then for the others', async () => {
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage(at.browser);
     await choose(page, 'orders.csv', ordersCsv(12));
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByLabel('Try it with the first orders').fill('3');
@@ -471,13 +217,13 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByText('Only the first orders were approved.').waitFor();
     expect(await page.textContent('#live')).toMatch(/Create\s*9 orders.*Written already\s*3 orders/);
     expect(await page.textContent('.phases')).toContain('done for 3 rows, not begun for the others');
-    expect((await harness.orders()).length).toBe(3);
+    expect((await at.harness.orders()).length).toBe(3);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('created (12)').waitFor();
-    const late = await pageAt(web, `${new URL(page.url()).pathname}/rows/12`);
+    const late = await pageAt(at.web, `${new URL(page.url()).pathname}/rows/12`);
     expect(late).toMatch(/Replaced verdicts.*NOT_APPROVED_YET(?!.*Fix)/s);
-    expect([...(await harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
-    await page.goto(`${web.url}/activity`);
+    expect([...(await at.harness.orderCommits()).values()]).toEqual(Array(12).fill(1));
+    await page.goto(`${at.web.url}/activity`);
     expect(await page.locator('tbody td:nth-child(3)').allTextContents()).toEqual([
       'Approve run',
       'Approve first orders',
@@ -489,8 +235,8 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('is loaded in part: only the orders with a value in a column', async () => {
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(`${web.url}/load`);
+    const { page, close } = await openPage(at.browser, { javaScriptEnabled: false });
+    await page.goto(`${at.web.url}/load`);
     await page
       .getByLabel('Or paste its lines')
       .fill('order_id,client_id,amount,status\nA,1,5,Paid\nA,1,2,Paid\nB,1,6,Failed\n');
@@ -512,25 +258,25 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('whose plan is not approved is not written', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage(at.browser);
     await choose(page, 'orders.csv', ordersCsv(2));
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: 'Do not approve' }).click();
     expect(await page.textContent('main')).toContain('Nothing more is written.');
     await page.getByRole('button', { name: 'Do not approve' }).click();
     await page.getByText('not approved').first().waitFor();
-    expect(await harness.orders()).toEqual([]);
-    await page.goto(`${web.url}/activity`);
+    expect(await at.harness.orders()).toEqual([]);
+    await page.goto(`${at.web.url}/activity`);
     expect(await page.locator('tbody tr td:nth-child(3)').first().textContent()).toBe('Decline run');
     await close();
   });
 
   test('has sound pages with hostile cells: light, dark, and on a phone', async () => {
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage(at.browser);
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const header = ['order_id', 'client_id', 'description', ...HOSTILE, 'amount'].map(cell).join(',');
     const rows = `A,1,${HOSTILE.map(cell).join(',')},x,5\nB,7,b,c,d,e,5\nC,1,b,c,d,e,five\n`;
-    await page.goto(`${web.url}/load`);
+    await page.goto(`${at.web.url}/load`);
     await expectSound(page);
     await choose(page, `${HOSTILE[0]}.csv`, `${header}\n${rows}`);
     await expectSound(page);

@@ -6,6 +6,7 @@ const LONG = [
   'e2e/package',
   'e2e/orders-kill',
   'console/load',
+  'console/load-corrections',
   'jobs/review',
   'jobs/odd-answers',
   'e2e/audits',
