@@ -17,8 +17,6 @@ import { settleUpdated } from './updated-customers.ts';
 
 export interface SettleOptions extends ReadBack {
   readonly matchBy: readonly MatchKey[];
-  /** The pass of the read, as stored with the records. */
-  readonly pass: number;
   /** Contacts edited after the scan: the service imports their current values. */
   readonly edited?: readonly ContactInput[];
 }
