@@ -101,6 +101,18 @@ test('a partial list of customers causes no second import of a contact', async (
   expect(found.rows[0].n).toBe(40);
 });
 
+test('a list of contacts that ends at a limit is unproven', async () => {
+  await addContacts(1, 30);
+  service.between(showing('/contacts/getall', (contacts) => contacts.filter(({ id }) => Number(id) <= 25)));
+  const night = await at.run('run', 'sync-acme');
+  expect([night.code, night.json.scan, night.json.counts]).toMatchObject([1, 'unproven', { created: 25 }]);
+  const shown = await at.run('runs', 'show', night.json.run);
+  expect(shown.json.notes.join()).toContain('Contacts that it does not show are not imported');
+  service.between();
+  const next = await at.run('run', 'sync-acme');
+  expect([next.code, next.json.scan, next.json.counts]).toMatchObject([0, 'proven', { created: 5, unchanged: 25 }]);
+});
+
 test('a few customers deleted by id are not a partial list and stop nothing', async () => {
   await addContacts(1, 30);
   await at.run('run', 'sync-acme');
