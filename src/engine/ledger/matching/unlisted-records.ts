@@ -30,7 +30,7 @@ const EARLIER = (same: string) => `(
       coalesce((select m.record_id from ledger.matches m where m.run_id = i.run_id and m.n = i.n and m.kind = 'customer' offset 0), i.client_id) as client_id,
       (select v.record_id from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n offset 0) as record_id
     from ledger.inputs i where i.label = s.label and i.cells is not null and i.run_id <> $1
-      and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $2 and u.job = 'orders' offset 0) offset 0) e
+      and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $2 and u.job = 'orders' and not u.dry_run offset 0) offset 0) e
   where ${same} offset 0)`;
 
 /**
