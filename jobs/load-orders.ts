@@ -106,7 +106,7 @@ async function findCustomers(context: Context, exclusive: Exclusive, checkpoint:
     baseline.add(customer.recordId);
     return wants(customer);
   });
-  await readUnlisted(context, exclusive, await unlistedNamed(pool, run.id));
+  await readUnlisted(context, exclusive, await unlistedNamed(pool, run));
   const missing = await exclusive.transaction(async (db) => {
     if (!(await startOfRead(db, run.id, CUSTOMERS_READ))) return undefined;
     await takeUnlisted(db, run);

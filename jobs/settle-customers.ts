@@ -66,7 +66,7 @@ async function settle(
     isWhole,
     baseline,
     settle: (db, read) =>
-      settleContacts(db, run, { ...read, matchBy: options.matchBy, pass, settleMs: account.settleMs, edited }),
+      settleContacts(db, run, { ...read, matchBy: options.matchBy, settleMs: account.settleMs, edited }),
     keep: (db, records) => {
       const customers = records.map((record) => toSeenCustomer(record, account));
       return keepCustomers(db, run.id, pass, customers, { isListed: false });

@@ -42,7 +42,7 @@ export const settleOrdersJob = defineJob({
           pass,
           isWhole: isWhole && baseline !== undefined, // a load of an earlier version has stored none
           baseline,
-          settle: (db, read) => settleOrders(db, run, { ...read, pass, settleMs: account.settleMs }),
+          settle: (db, read) => settleOrders(db, run, { ...read, settleMs: account.settleMs }),
           keep: (db, records) => keepUnlisted(db, context, pass, records),
         });
         if (next) return next;

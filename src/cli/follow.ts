@@ -5,7 +5,7 @@ import { runningPart } from '../engine/ledger/run-parts.ts';
 import { type Run, readRun } from '../engine/ledger/runs.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import type { Output } from './print/output.ts';
-import { type Look, progressLine, withLook } from './print/progress-line.ts';
+import { type KeyNow, type Look, progressLine, withLook } from './print/progress-line.ts';
 
 const LOOK_MS = 200;
 /** Looking takes at most this share of the time, however many rows are counted. */
@@ -19,8 +19,8 @@ export interface Followed {
   readonly db: Queryable;
   readonly out: ProgressOutput;
   readonly allowedPerSecond: number | undefined;
-  /** How long the account’s key may make no call. */
-  readonly blockedForMs?: () => number;
+  /** The budget of the account's key as this process knows it. */
+  readonly budget?: () => KeyNow | undefined;
   readonly signal: AbortSignal;
   /** Notes of the run that are not shown again. */
   readonly toldNotes?: readonly string[] | undefined;
@@ -31,7 +31,7 @@ export interface Followed {
 /** Returns the run when it has stopped, when the signal aborts, or when `onLook` returns `leave`. @throws the database's errors */
 export async function follow(
   runId: string,
-  { db, out, allowedPerSecond, blockedForMs = () => 0, signal, toldNotes = [], onLook }: Followed,
+  { db, out, allowedPerSecond, budget, signal, toldNotes = [], onLook }: Followed,
 ): Promise<Run> {
   let looks: readonly Look[] = [];
   const show = progressWriter(out);
@@ -46,7 +46,7 @@ export async function follow(
     const working = (await runningPart(db, runId)) ?? run;
     const notes = working.notes.filter((note) => !toldNotes.includes(note));
     const left = await rowsLeft(db, working.id);
-    looks = withLook(looks, { atMs, run: { ...working, notes }, left, blockedForMs: blockedForMs() });
+    looks = withLook(looks, { atMs, run: { ...working, notes }, left, key: budget?.() });
     const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);
     const tookMs = performance.now() - atMs;

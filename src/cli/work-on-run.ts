@@ -64,7 +64,7 @@ export async function workOnRun(
     db: pool,
     out,
     allowedPerSecond: allowedFor(run, workspace.settings),
-    blockedForMs: () => workspace.accounts.budgets().get(run.account)?.blockedForMs ?? 0,
+    budget: () => workspace.accounts.budgets().get(run.account),
     signal,
     toldNotes,
     onLook: async (looked) => {

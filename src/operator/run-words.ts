@@ -29,7 +29,7 @@ export function styleOf({ state, counts, scan }: Pick<RunReport, 'state' | 'coun
 }
 
 export const SCAN_WORDS = {
-  proven: 'proven: no record that existed during the whole scan was missed',
+  proven: 'proven: no record that the list showed during the whole scan was missed',
   weak: 'weak: two passes agree, or one has as many records as the service reports; this list allows no stronger proof',
   unproven: 'unproven: records may have been missed',
 } as const;

@@ -1,6 +1,7 @@
 /**
- * Settles what a run has sent from one read of the list. A row that the service has acknowledged and that the list does not
- * show is looked up by the id of the answer: a service may hide records from its list, or show them with other values.
+ * Settles what a run has sent from one read of the list. A row that the list does not show although the service has
+ * acknowledged it, or an earlier read has shown it, is looked up by its id: a service may hide records from its list, or show
+ * them with other values.
  */
 import { formatCount } from '../base/counts.ts';
 import type { JsonObject } from '../client/call/json.ts';
@@ -57,7 +58,7 @@ async function settleLookedUp(
   const settleNow = (how: Pick<ReadBack, 'isWhole' | 'isLookedUp'>) =>
     exclusive.transaction(async (db) => {
       const readAt = await startOfRead(db, run.id, read);
-      return readAt && settle(db, { ...how, readAt });
+      return readAt && settle(db, { ...how, pass, readAt });
     });
   const settled = await settleNow({ isWhole, isLookedUp: false });
   if (settled === undefined || settled.toLookUp.length === 0) return settled;

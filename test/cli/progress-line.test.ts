@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Look, progressLine, withLook } from '../../src/cli/print/progress-line.ts';
+import { type KeyNow, type Look, progressLine, withLook } from '../../src/cli/print/progress-line.ts';
 import type { RowsLeft } from '../../src/engine/ledger/rows.ts';
 import type { Run } from '../../src/engine/ledger/runs.ts';
 
@@ -43,8 +43,9 @@ const RUN: Run = {
 
 type Seen = Omit<Look, 'mostToSend'>;
 
-function look(atMs: number, run: Partial<Run> = {}, left: Partial<RowsLeft> = {}, blockedForMs = 0): Seen {
-  return { atMs, run: { ...RUN, ...run }, left: { toSend: 0, toSettle: 0, ...left }, blockedForMs };
+function look(atMs: number, run: Partial<Run> = {}, left: Partial<RowsLeft> = {}, key: Partial<KeyNow> = {}): Seen {
+  const now = { blockedForMs: 0, ratePerSecond: 396, ...key };
+  return { atMs, run: { ...RUN, ...run }, left: { toSend: 0, toSettle: 0, ...left }, key: now };
 }
 
 function lineOf(seen: readonly Seen[], allowedPerSecond: number, columns?: number): string | undefined {
@@ -94,13 +95,18 @@ const CASES: readonly (readonly [string, readonly Seen[], string])[] = [
     'sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 15 s left · the service said "slow down"',
   ],
   [
+    'slow since the service said "slow down"',
+    [look(0, { calls: 404 }), look(1_000, {}, { toSend: 1_500 }, { ratePerSecond: 101 })],
+    'sending · 500 of 2,000 sent · 100 calls/s (25% of the budget) · about 15 s left · slowed down by the service to 101 calls/s',
+  ],
+  [
     'refused by the rate limit with every call',
     [look(0, { calls: 503 }), look(1_000, { limited: 1 }, { toSend: 1_500 })],
     'sending · 500 of 2,000 sent · 1.0 calls/s (<1% of the budget) · the service said "slow down"',
   ],
   [
     'blocked for long',
-    [look(0, { calls: 502 }), look(1_000, {}, { toSend: 1_500 }, 14.2 * 60_000)],
+    [look(0, { calls: 502 }), look(1_000, {}, { toSend: 1_500 }, { blockedForMs: 14.2 * 60_000 })],
     'sending · 500 of 2,000 sent · 2.0 calls/s (<1% of the budget) · waiting 15 min for the rate limit',
   ],
   [

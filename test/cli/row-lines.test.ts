@@ -53,7 +53,7 @@ test('shows a row from its cells to its verdict, with the remedy', () => {
     'Recognised by\n  e-mail  ann@x.example\n\nMatched with\n  customer 12  by e-mail\n\nPlan\n  create\n\nAttempts\n',
     'create  unknown outcome  HTTP 503  1.2 s  try later\n',
     'create  accepted         HTTP 200\n\nReplaced verdicts\n',
-    'Verdict\n  review LOST\n  Record: 7\n  An audit after the run did not find order 7 in the list any more.\n  What to do: ',
+    'Verdict\n  review LOST\n  Record: 7\n  It was created as order 7; a later read of the list of orders did not find it.\n  What to do: ',
     '`lockstep review --data D`.',
   ];
   let at = 0;

@@ -55,7 +55,7 @@ describe('a list of orders that is cut off at its newest 50', () => {
     expect((await at.load('first.csv', numbered(1, 60))).json.counts.created).toBe(60);
     service.between(showing('/orders/getall', (orders) => orders.slice(-50)));
     const second = await at.load('second.csv', numbered(1, 65));
-    expect([second.code, second.json.counts]).toMatchObject([1, { existing: 50, created: 0, review: 15 }]);
+    expect([second.code, second.json.counts]).toMatchObject([1, { existing: 60, created: 0, review: 5 }]);
     expect(await ordersThere()).toEqual({ all: 60, distinct: 60 });
     const shown = await at.run('runs', 'show', second.json.run);
     expect(shown.json.notes.join()).toContain('the list of orders is partial');
@@ -99,6 +99,18 @@ test('a partial list of customers causes no second import of a contact', async (
   expect([next.code, next.json.counts]).toMatchObject([0, { created: 10, unchanged: 30 }]);
   const found = await service.database.pool.query('select count(*)::int as n from service.customers');
   expect(found.rows[0].n).toBe(40);
+});
+
+test('a list of contacts that ends at a limit is unproven', async () => {
+  await addContacts(1, 30);
+  service.between(showing('/contacts/getall', (contacts) => contacts.filter(({ id }) => Number(id) <= 25)));
+  const night = await at.run('run', 'sync-acme');
+  expect([night.code, night.json.scan, night.json.counts]).toMatchObject([1, 'unproven', { created: 25 }]);
+  const shown = await at.run('runs', 'show', night.json.run);
+  expect(shown.json.notes.join()).toContain('Contacts that it does not show are not imported');
+  service.between();
+  const next = await at.run('run', 'sync-acme');
+  expect([next.code, next.json.scan, next.json.counts]).toMatchObject([0, 'proven', { created: 5, unchanged: 25 }]);
 });
 
 test('a few customers deleted by id are not a partial list and stop nothing', async () => {

@@ -55,6 +55,21 @@ describe('a customer', () => {
     expect(await harness.tally(await harness.runSync())).toEqual({ in: 1, updated: 1 });
     expect(service.customers).toEqual([{ id: 1, full_name: 'Ann Og', email: 'ann@example.com', ...kept }]);
   });
+
+  test('keeps what a person has added and the contact never had, and loses what the contact has lost', async () => {
+    await harness.reset();
+    const service = tiny.begin({
+      contacts: [{ first_name: 'Ann', email: 'ann@example.com', organization: 'Lee & Co' }],
+    });
+    await harness.runSync();
+    Object.assign(service.customers[0] ?? {}, { phone_number: '+49 30 5550000' });
+    Object.assign(service.contacts[0] ?? {}, { first_name: 'Anna', organization: '' });
+    expect(await harness.tally(await harness.runSync())).toEqual({ in: 1, updated: 1 });
+    const changed = { full_name: 'Anna', organization: '' };
+    expect(service.customers).toEqual([
+      { id: 1, email: 'ann@example.com', phone_number: '+49 30 5550000', ...changed },
+    ]);
+  });
 });
 
 describe('a contact that people rename', () => {

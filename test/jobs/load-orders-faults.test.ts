@@ -75,6 +75,23 @@ test.concurrent('an order whose answer is lost is created once, though a cache k
   expect(await harness.orderCommits()).toEqual(eachOnce(10));
 });
 
+test.concurrent('an order that is gone at the last read is not called created', async (context) => {
+  const harness = await openOrdersHarness({ account: QUICK, hasFront: true });
+  context.onTestFinished(() => harness.close());
+  await harness.addNumberedCustomers(3);
+  let lost = 0;
+  harness.front.set(async ({ path, body }, pass) => {
+    if (path.endsWith('/orders/create') && body.includes('"O-5"') && ++lost === 1) throw new Error('lost on the way');
+    if (path.endsWith('/orders/getall'))
+      await harness.database.pool.query(`delete from service.orders where fields->>'order_id' = 'O-1' and exists (
+        select from ledger.verdicts v join ledger.reads r on r.run_id = v.run_id and r.kind = 'order'
+        where v.verdict = 'created' and v.at <= r.begun_at - interval '350 ms')`);
+    return pass();
+  });
+  const run = await harness.load(ordersCsv(10));
+  expect([run.error, (await harness.loaded(run))[0]]).toMatchObject([undefined, { verdict: 'review', reason: 'LOST' }]);
+});
+
 /** A cache that ignores what it is asked, and says how old its answers are. */
 function keptFor(ms: number): Between {
   const kept = new Map<string, { readonly reply: Reply; readonly atMs: number }>();

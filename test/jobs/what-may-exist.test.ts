@@ -42,6 +42,36 @@ test('an order that the list hides is found by the id of the answer, and later l
   ]);
 });
 
+test('an order that the list hides since an earlier load created it is not created again', async () => {
+  begin({ show: (record, how) => (how === 'list' && record.status === 'cancelled' ? undefined : record) });
+  const rows = Array.from({ length: 100 }, (_, i) => `A-${i},1,5,new`);
+  await harness.load(orders(...rows));
+  const { rows: known } = await harness.database.pool.query<{ id: string }>(
+    'select record_id as id from ledger.witnesses',
+  );
+  const isWitness = ({ id }: BookRecord) => known.some((witness) => witness.id === String(id));
+  Object.assign(harness.book.orders.find((order) => !isWitness(order)) ?? {}, { status: 'cancelled' });
+  const run = await harness.load(orders(...rows, 'B,1,6,new'));
+  expect(await harness.tally(run)).toEqual({ in: 101, created: 1, existing: 99, review: 1 });
+  expect(harness.book.orders).toHaveLength(101);
+});
+
+test('a customer that the list hides since an earlier load found it by its e-mail is not created again', async () => {
+  const customers = Array.from({ length: 100 }, (_, i) => ({ full_name: `C${i}`, email: `c${i}@example.com` }));
+  begin({ customers, show: (record, how) => (how === 'list' && record.isArchived === true ? undefined : record) });
+  const rows = customers.map(({ email }, i) => `A-${i},${email},5`);
+  const csv = (...more: readonly string[]) => csvOf('order_id,customer_email,amount', [...rows, ...more]);
+  await harness.load(csv());
+  const { rows: known } = await harness.database.pool.query<{ id: string }>(
+    'select record_id as id from ledger.witnesses',
+  );
+  const hidden = harness.book.customers.find(({ id }) => !known.some((witness) => witness.id === String(id)));
+  Object.assign(hidden ?? {}, { isArchived: true });
+  const run = await harness.load(csv(`B,${hidden?.email},6`), { createCustomers: true });
+  expect(await harness.tally(run)).toEqual({ in: 101, created: 1, existing: 100 });
+  expect([harness.book.customers.length, harness.book.orders.length]).toEqual([100, 101]);
+});
+
 test.each([
   ['is found', {}, 'created'],
   ['is unknown if it says that it is deleted', { deleted_at: '2026-01-05T10:00:00Z' }, 'rejected CUSTOMER_UNKNOWN'],

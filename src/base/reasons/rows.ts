@@ -79,9 +79,9 @@ export const ROW_REASONS = {
       'Delete all but one at the service. Then run the sync again; the row of a load can be ignored (`lockstep review`).',
   },
   LOST: {
-    meaning: 'An audit after the run did not find a record that the run had created.',
-    sentence: 'An audit after the run did not find {what} {id} in the list any more.',
-    remedy: 'Check whether it was deleted by hand. Then decide with `lockstep review`.',
+    meaning: 'The run created the record, and a later read of the list did not find it.',
+    sentence: 'It was created as {what} {id}; a later read of the list of {what}s did not find it.',
+    remedy: 'Check at the service whether it was deleted. Then decide with `lockstep review`.',
   },
   UNLISTED: {
     meaning: 'The record exists: the service returns it by its id. Its list does not show it.',

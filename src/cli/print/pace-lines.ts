@@ -20,15 +20,18 @@ function waited({ waits }: BudgetStats): string {
 
 /** The rate is shared: another process may have learnt it. */
 function learnt({ ratePerSecond, limited }: BudgetStats, allowedPerSecond: number | undefined): string {
-  if (ratePerSecond === undefined) return '';
-  const isLower = allowedPerSecond === undefined || ratePerSecond < allowedPerSecond * LOWER;
-  if (!isLower) return '';
+  if (ratePerSecond === undefined || !isLowered(ratePerSecond, allowedPerSecond)) return '';
   const how = limited === 0 ? '' : `, which asked ${plural(limited, 'time')} to slow down`;
   return `the key is now limited to ${formatRate(ratePerSecond)}, a rate learnt from the service${how}`;
 }
 
 /** A rate above this share of the allowed one counts as the allowed one: the rest is its margin for jitter. */
 const LOWER = 0.95;
+
+/** Whether the rate was learnt from the service. */
+export function isLowered(ratePerSecond: number, allowedPerSecond: number | undefined): boolean {
+  return allowedPerSecond === undefined || ratePerSecond < allowedPerSecond * LOWER;
+}
 
 function repeated({ retries }: BudgetStats): string {
   if (retries.granted + retries.empty === 0) return '';

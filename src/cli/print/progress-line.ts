@@ -1,10 +1,15 @@
 /** The progress of a run in one line, computed from earlier reads of the ledger. */
 import { formatCount, plural } from '../../base/counts.ts';
+import type { BudgetStats } from '../../client/budget/budget.ts';
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatShare, formatTook } from '../../operator/format.ts';
 import { kindOf, phaseWords, watchesFolder } from '../../operator/phase-words.ts';
+import { isLowered } from './pace-lines.ts';
+
+/** The key of an account, for all processes together. */
+export type KeyNow = Pick<BudgetStats, 'blockedForMs' | 'ratePerSecond'>;
 
 export interface Look {
   /** On a monotonic clock. */
@@ -14,8 +19,8 @@ export interface Look {
   readonly left: RowsLeft;
   /** The most rows that were sent or to be sent in this phase: those whose outcome is unknown are in neither number. */
   readonly mostToSend: number;
-  /** How long the account’s key may make no call. */
-  readonly blockedForMs: number;
+  /** Undefined if this process does not use the key. */
+  readonly key: KeyNow | undefined;
 }
 
 /** The rate of calls is computed over this time. */
@@ -52,7 +57,7 @@ export function progressLine(
   const other = waitsFor(look.run);
   const doing = phaseWords(phase);
   const words = other === undefined ? doing : `waiting for run ${other}`;
-  const [rows, failure] = [rowsPart(look), [...limitPart(ofPhase, look), ...failurePart(look)]];
+  const [rows, failure] = [rowsPart(look), [...limitPart(ofPhase, look, allowedPerSecond), ...failurePart(look)]];
   const left = leftPart(look, done && Math.min(done, allowedPerSecond ?? done));
   const line = (...parts: readonly (readonly string[])[]) => `${partWords(look)}${parts.flat().join(' · ')}`;
   const full = line([words], rows, ratePart(rate, allowedPerSecond), left, failure);
@@ -102,21 +107,37 @@ function ratePart(rate: number | undefined, allowedPerSecond: number | undefined
   if (rate === undefined || rate === 0) return [];
   const share =
     allowedPerSecond === undefined ? '' : ` (${formatShare(Math.min(1, rate / allowedPerSecond))} of the budget)`;
-  return [`${rate < 10 ? rate.toFixed(1) : formatCount(rate)} calls/s${share}`];
+  return [`${callsPerSecond(rate)}${share}`];
 }
 
+const callsPerSecond = (rate: number): string => `${rate < 10 ? rate.toFixed(1) : formatCount(rate)} calls/s`;
+
 /** What the service's rate limit does to the run now. Rounded, because a line is written for each change. */
-function limitPart(looks: readonly Look[], { run, blockedForMs }: Look): readonly string[] {
+function limitPart(
+  looks: readonly Look[],
+  { run, key }: Look,
+  allowedPerSecond: number | undefined,
+): readonly string[] {
+  const { blockedForMs = 0, ratePerSecond } = key ?? {};
   if (blockedForMs >= LONG_BLOCK_MS) {
     const unit = blockedForMs > MINUTE ? MINUTE : LONG_BLOCK_MS;
     return [`waiting ${tookInSeconds(Math.ceil(blockedForMs / unit) * unit)} for the rate limit`];
   }
+  const isSlowed =
+    allowedPerSecond !== undefined && ratePerSecond !== undefined && isLowered(ratePerSecond, allowedPerSecond);
+  if (isSlowed) return [`slowed down by the service to ${callsPerSecond(ratePerSecond)}`];
   return run.limited > (looks[0]?.run.limited ?? 0) ? ['the service said "slow down"'] : [];
 }
 
 /** Known only while rows are sent, one call each; calls that the service refuses with a rate limit send no row. */
-function leftPart({ run, left: { toSend }, blockedForMs }: Look, rate: number | undefined): readonly string[] {
-  if (blockedForMs >= LONG_BLOCK_MS || kindOf(run) !== 'sending' || rate === undefined || rate < 0.1 || toSend === 0)
+function leftPart({ run, left: { toSend }, key }: Look, rate: number | undefined): readonly string[] {
+  if (
+    (key?.blockedForMs ?? 0) >= LONG_BLOCK_MS ||
+    kindOf(run) !== 'sending' ||
+    rate === undefined ||
+    rate < 0.1 ||
+    toSend === 0
+  )
     return [];
   return [`about ${tookInSeconds(Math.ceil(toSend / rate) * 1_000)} left`];
 }

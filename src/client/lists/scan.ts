@@ -47,8 +47,8 @@ export type Proof = 'proven' | 'weak' | 'unproven';
 
 export interface ScanReport {
   /**
-   * `proven`: no record that existed throughout is missing. `weak`: two scans agreed, or one found as many records as the
-   * service reports. `unproven`: no two scans agreed, or the service reports more records.
+   * `proven`: no record that the list showed throughout is missing. `weak`: two scans agreed, or one found as many records as
+   * the service reports. `unproven`: no two scans agreed, or the service reports more records.
    */
   readonly proof: Proof;
   /** Why it is not proven, for people. */

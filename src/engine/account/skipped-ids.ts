@@ -41,6 +41,11 @@ export class SkippedIds {
     this.#bits[at] = (this.#bits[at] ?? 0) | (1 << (number & 31));
   }
 
+  /** Of the ids that count. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** Whether ids that the list skips can be named. */
   get areCounted(): boolean {
     return this.#highest > 0 && this.#highest < HIGHEST;

@@ -18,6 +18,7 @@ import { isJsonObject } from '../../client/call/dialect.ts';
 import type { Json, JsonObject } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
+import { isPageSize } from '../../client/lists/whole-lists.ts';
 import { singular } from '../../contract/kinds.ts';
 import { isMoreThanChance } from '../ledger/matching/check-links.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
@@ -51,15 +52,15 @@ const EMPTY_AGAIN_MS = 2_000;
 export async function openWitnesses(context: JobContext<unknown>, resource: WitnessedKind) {
   const { pool, run, account, signal } = context;
   const witnesses = await readWitnesses(pool, run.scope, resource);
-  // Contacts come in pages, which are proven.
-  const isFirstLook = witnesses.length === 0 && resource !== 'contacts' && !(await wasRebound(pool, run.scope));
+  const isOfContacts = resource === 'contacts';
+  const isRebound = await wasRebound(pool, run.scope);
+  const isFirstLook = witnesses.length === 0 && !isOfContacts && !isRebound;
   // A service may show a new record by its id before it lists it.
   const isAfterSend = isFirstLook && (await hasSent(pool, run.id));
   const isUntried = isFirstLook && !isAfterSend && account.service !== EMBEDDED;
   // A row that is to be sent again must not be a record that the list hides: many lists end with their oldest records.
   const hasWaited = run.listsAwaited.includes(resource);
-  const isDoubtful =
-    !isFirstLook && !hasWaited && resource !== 'contacts' && (await openRows(pool, run.id)).unknown > 0;
+  const isDoubtful = !isFirstLook && !hasWaited && !isOfContacts && (await openRows(pool, run.id)).unknown > 0;
   const wanted = new Set(witnesses.map(({ id }) => id));
   const elsewhere = witnesses.length === 0 ? await witnessedElsewhere(pool, run.scope, resource) : new Set<string>();
   const found = new Map<string, RecordKeys>();
@@ -69,6 +70,8 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
   const listed = new SeenIds();
   /** Records that the list may hide. */
   const suspectsBeside = async (missing: readonly string[], isEmpty: boolean) => {
+    const mayEndEarly = isPageSize(skipped.count) && !isRebound; // a limit is a round number
+    if (isOfContacts && !mayEndEarly) return missing;
     if (!isFirstLook) return [...missing, ...skipped.after()];
     const isSampled = skipped.areCounted || resource !== 'customers' || isAfterSend;
     const beside = isSampled ? skipped.sample(MOST_LOOKED_UP) : await namedCustomers(context, listed, MOST_LOOKED_UP);
@@ -87,7 +90,7 @@ export async function openWitnesses(context: JobContext<unknown>, resource: Witn
       if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
       if (wanted.has(id) || elsewhere.has(id)) found.set(id, recordKeys(resource, record));
       sample.add({ id, record });
-      if (isFirstLook || isDoubtful) skipped.add(id);
+      if (isFirstLook || isDoubtful || isOfContacts) skipped.add(id);
       if (isFirstLook && resource === 'customers') listed.note(id, 0, '');
     },
     /**
@@ -193,7 +196,11 @@ function partialNote({ account }: JobContext<unknown>, resource: WitnessedKind, 
       ? `it does not contain ${record}, which the service returns by its id`
       : `it no longer contains ${record}, and the service has no look-up by id`;
   const deleted = `If the record was deleted: \`lockstep accounts rebind ${account.name}\``;
-  return `the list of ${resource} is partial: ${why}. Records missing from it may exist, so from now on none of them are created. ${deleted}`;
+  const effect =
+    resource === 'contacts'
+      ? 'Contacts that it does not show are not imported'
+      : 'Records missing from it may exist, so from now on none of them are created';
+  return `the list of ${resource} is partial: ${why}. ${effect}. ${deleted}`;
 }
 
 /**

@@ -6,19 +6,16 @@ import { oweAudits } from './audit-debts.ts';
 import { prepareSetWork } from './match-index.ts';
 import { MAX_SENDS } from './rows.ts';
 import type { Run } from './runs.ts';
-import { sendAgain, settleRows } from './transitions.ts';
+import { reviseRows, sendAgain, settleRows } from './transitions.ts';
 
-/** An acknowledged row that the list does not show. */
+/** A row that the service has acknowledged, or that an earlier read has shown, and that the list does not show. */
 export interface Missing {
-  /** As the answer to the create said; null if it did not. */
+  /** As the answer to the create, or the earlier read, said; null if none did. */
   readonly id: string | null;
 }
 
 export interface Settled {
-  /**
-   * Rows that the service has acknowledged and the list does not show, each with the id of the answer. If there are any,
-   * missing rows are decided by a second call, after these records were looked up.
-   */
+  /** If there are any, missing rows are decided by a second call, after these records were looked up. */
   readonly toLookUp: readonly Missing[];
   /** Rows to send again: they did not appear in time. */
   readonly ready: number;
@@ -69,6 +66,8 @@ const REFUSED = `'REFUSED_BY_SERVICE'`;
 
 /** One read of the list, and what it proves. */
 export interface ReadBack {
+  /** As stored with the records. */
+  readonly pass: number;
   /** When the read began, on the database's clock. */
   readonly readAt: Date;
   /** How long the service may take to commit or show a request (assumptions A1 and A2 in docs/protocol.md). */
@@ -114,16 +113,17 @@ export async function settleSent(
  * Decides rows that the list does not show although the read began late enough. An acknowledged row is never sent again: a
  * person decides. A row that was refused with 409 is rejected if a whole list has no new record that may be its own. A row with
  * an unknown outcome is sent again, with an audit debt, if the list proves that its record is absent: no new record may be its
- * own, and the list shows every row that the service has acknowledged. Returns the rows to look up first; then nothing was
- * decided. Needs `sent`.
+ * own, and the list shows every row that the service has acknowledged, and every one that an earlier read has shown. Returns the
+ * rows to look up first; then nothing was decided. Needs `sent`.
  */
 export async function decideMissing(
   db: Queryable,
   run: Run,
-  { readAt, settleMs, isWhole, isLookedUp }: ReadBack,
+  { pass, readAt, settleMs, isWhole, isLookedUp }: ReadBack,
   { resource, strangers, candidates, values }: Judging,
 ): Promise<readonly Missing[]> {
   const sentBefore = new Date(readAt.getTime() - absenceAfterMs(settleMs));
+  const what = resource.replace(/s$/, '');
   await dropSettled(db, run.id);
   await db.query(
     `create temp table missing on commit drop as
@@ -133,9 +133,17 @@ export async function decideMissing(
      where s.action <> 'update' and s.since <= $2`,
     [run.id, sentBefore],
   );
-  const unseen = await db.query<Missing>(`select id from missing where state = 'acked' order by n`);
+  await db.query(
+    `create temp table lost on commit drop as
+     select v.n, k.record_id as id, k.kind from ledger.verdicts v join ledger.records k on k.run_id = $1 and k.record_id = v.record_id
+     where v.run_id = $1 and v.verdict = 'created' and v.at <= $2 and k.kind = $3 and k.is_listed and k.last_pass between 1 and $4 and $5`,
+    [run.id, new Date(readAt.getTime() - settleMs), what, pass - 1, isWhole],
+  );
+  const unseen = await db.query<Missing>(
+    `select id from (select n, id from missing where state = 'acked' union all select n, id from lost) unseen order by n`,
+  );
   if (!isLookedUp && unseen.rows.length > 0) {
-    await db.query('drop table missing');
+    await db.query('drop table missing, lost');
     return unseen.rows;
   }
   await db.query(
@@ -148,18 +156,21 @@ export async function decideMissing(
        cross join lateral (select case
        when c.ids <> '{}' then 'NOT_RECOGNISED'
        when m.reason = ${REFUSED} and $3 then m.reason
-       when m.state = 'acked' or not $3 or exists (select from missing where state = 'acked') then 'NOT_IN_LIST'
+       when m.state = 'acked' or not $3 or exists (select from missing where state = 'acked' union all select from lost) then 'NOT_IN_LIST'
        when m.sends >= $4 then 'GAVE_UP' end as reason) f`,
-    [run.id, resource.replace(/s$/, ''), isWhole, MAX_SENDS, ...values],
+    [run.id, what, isWhole, MAX_SENDS, ...values],
   );
   await settleRows(db, run.id, {
     sql: `select n, case reason when ${REFUSED} then 'rejected' else 'review' end as verdict, reason, facts, null::text as record_id
       from judged where reason is not null`,
   });
+  await reviseRows(db, run.id, {
+    sql: `select n, 'review' as verdict, 'LOST' as reason, jsonb_build_object('what', kind, 'id', id) as facts, id as record_id from lost`,
+  });
   const again = await sendAgain(db, run.id, {
     sql: 'select n, null::text as action from judged where reason is null',
   });
-  await db.query('drop table missing, judged');
+  await db.query('drop table missing, lost, judged');
   if (again.length > 0) await oweAudits(db, run, resource, again, settleMs);
   return [];
 }

@@ -40,7 +40,7 @@ async function loadWith(row: Readonly<Record<string, unknown>>, { agoMs = DUE_MS
   ]);
   await inTransaction(database.pool, async (db) => {
     await gatherSent(db, run.id);
-    const read = { readAt: new Date(), settleMs: SETTLE_MS, isWhole: true, isLookedUp: true };
+    const read = { pass: 1, readAt: new Date(), settleMs: SETTLE_MS, isWhole: true, isLookedUp: true };
     const none = {
       strangers: 'select from ledger.runs where id = $1 and false',
       candidates: 'select null::text where false',

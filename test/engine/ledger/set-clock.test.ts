@@ -155,7 +155,7 @@ function settleByRead(run: Run) {
   return inTransaction(database.pool, async (db) => {
     const readAt = await startOfRead(db, run.id, { kind: 'order', pass: 1 });
     if (!readAt) throw new Error('the read has not begun');
-    const read = { readAt, settleMs: SETTLE_MS, isWhole: true, isLookedUp: true };
+    const read = { pass: 1, readAt, settleMs: SETTLE_MS, isWhole: true, isLookedUp: true };
     const none = {
       strangers: 'select from ledger.runs where id = $1 and false',
       candidates: 'select null::text where false',

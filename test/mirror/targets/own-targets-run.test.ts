@@ -13,7 +13,7 @@ accounts:
   demo: { budget: { requests: 5000, per: 1s, burst: 500 } }
   branch: { budget: { requests: 5000, per: 1s, burst: 500 } }
 syncs:
-  mirror: { job: tasks, account: demo, targets: [warehouse, our-branch], options: { backfill: true } }
+  mirror: { job: tasks, account: demo, targets: [warehouse, our-branch], options: { backfill: true, poll: [our-branch] } }
 targets:
   warehouse: { type: postgres, url: { env: WAREHOUSE }, createTable: true }
   our-branch: { type: service, account: branch, create: true }
@@ -81,6 +81,19 @@ test('mirrors the tasks of one account into a table and into another account, an
     { title: 'a', sequence: 1 },
     { title: 'b', done: true, sequence: 2 },
   ]);
+});
+
+test('a task there that people complete before it is linked stays completed, and its task follows it', async () => {
+  const { client } = await workspace.accounts.open('demo');
+  await client.call('tasks.create', { lane: 'interactive', body: { taskName: 'a' } });
+  await database.pool.query(`create function complete_copy() returns trigger language plpgsql as $$
+    begin new.fields = new.fields || '{"isCompleted": true}'; return new; end $$;
+    create trigger complete_copy before insert on service.tasks for each row execute function complete_copy()`);
+  await workspace.deliver(['warehouse', 'our-branch']);
+  await mirror();
+  const done = async () =>
+    (await thereBy(`select fields->'isCompleted' as done from service.tasks`)).map((row) => row.done);
+  await expect.poll(done).toEqual([true, true]);
 });
 
 test('sends nothing to an account that a person has suspended, and spends no attempt', async () => {

@@ -12,8 +12,12 @@ const object = (pairs: readonly string[]) => `jsonb_strip_nulls(jsonb_build_obje
 export const LINKED_CUSTOMER = (k: string): string =>
   object([...KEYS.map((key) => `'${key}', ${k}.${key}`), `'contact', ${k}.contact_id`]);
 
-/** SQL: the keys of contact `s`, as stored in its link beside the hash. */
-export const CONTACT = (s: string): string => object(['label', ...KEYS].map((key) => `'${key}', ${s}.${key}`));
+/** SQL: the keys of contact `s`, and the fields that it has, as stored in its link beside the hash. */
+export const CONTACT = (s: string, has = `${s}.has`): string =>
+  object([...['label', ...KEYS].map((key) => `'${key}', ${s}.${key}`), `'has', ${has}`]);
+
+/** SQL: the names of the fields of input `i`; null for a contact that was recalled. */
+export const FIELDS_OF = (i: string) => `(select jsonb_agg(key) from jsonb_object_keys(${i}.fields) key)`;
 
 /** SQL: the names that loads may give the customer of contact `i` (missing-customers.ts). */
 export const NAMES_OF_CONTACT = (i: string) =>
@@ -57,7 +61,7 @@ export async function linksOf(
  */
 export async function linkUpdated(db: Queryable, run: Run): Promise<void> {
   await db.query(
-    `update ledger.links l set hash = i.hash, run_id = $1, contact = ${CONTACT('i')},
+    `update ledger.links l set hash = i.hash, run_id = $1, contact = ${CONTACT('i', FIELDS_OF('i'))},
        known = case when k.record_id is not null then ${LINKED_CUSTOMER('k')}
          else ${object(KEYS.map((key) => `'${key}', i.${key}`))} || ${object([`'contact', l.known->>'contact'`])} end
      from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n

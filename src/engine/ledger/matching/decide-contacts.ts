@@ -11,7 +11,7 @@ import { addNote, type Run } from '../runs.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { applyDecisions } from './apply-contact-decisions.ts';
 import { CONTACT_CHANGE, checkLinks, IS_ANOTHER_CONTACT, type LinksDisagree, refreshLinks } from './check-links.ts';
-import { CONTACT_LINK, NAMES_OF_CONTACT } from './contact-links.ts';
+import { CONTACT_LINK, FIELDS_OF, NAMES_OF_CONTACT } from './contact-links.ts';
 import { noteTwins } from './contact-notes.ts';
 import { keepDecisions, keepLinks, reviewMasked } from './keep-contacts.ts';
 import { matchByKeys, matchLevel } from './match-contacts.ts';
@@ -75,16 +75,16 @@ const IS_REMAPPED = (u: string, run: string) =>
 async function openContacts(db: Queryable, run: Run, onChange: DecideOptions['onChange']): Promise<void> {
   await db.query(
     `create temp table deciding (n bigint primary key, source_id text, label text, email text, phone text, name text, org text,
-       hash text, record_id text, known jsonb, was jsonb, linked_at timestamptz, is_linked boolean not null, is_remapped boolean not null,
+       hash text, has jsonb, record_id text, known jsonb, was jsonb, linked_at timestamptz, is_linked boolean not null, is_remapped boolean not null,
        is_stale boolean not null, state text not null, action text, verdict text, reason text, facts jsonb, by text) on commit drop`,
   );
   await db.query(
-    `insert into deciding select n, source_id, label, email, phone, name, org, hash, record_id, known, was, linked_at, is_linked, is_remapped, false,
+    `insert into deciding select n, source_id, label, email, phone, name, org, hash, has, record_id, known, was, linked_at, is_linked, is_remapped, false,
        case when verdict is not null then 'settled' when not is_linked then 'staged' when has_changed and $4 then 'ready' else 'settled' end,
        case when verdict is null and is_linked and has_changed and $4 then 'update' end,
        case when verdict is not null then verdict when is_linked and not (has_changed and $4) then 'unchanged' end,
        case when verdict is not null then reason when is_linked and has_changed and not $4 then 'CHANGE_IGNORED' end
-     from (select i.*, l.record_id, l.known, l.contact as was, l.linked_at, l.source_id is not null as is_linked, l.hash is distinct from i.hash as has_changed,
+     from (select i.*, coalesce(${FIELDS_OF('i')}, l.contact->'has') as has, l.record_id, l.known, l.contact as was, l.linked_at, l.source_id is not null as is_linked, l.hash is distinct from i.hash as has_changed,
          coalesce(${IS_REMAPPED('u', '$1')}, false) as is_remapped, v.verdict, v.reason
        from ledger.inputs i left join ledger.links l on l.scope = $2 and l.kind = $3 and l.source_id = i.source_id
          left join ledger.runs u on u.id = l.run_id left join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n

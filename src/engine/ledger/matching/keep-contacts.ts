@@ -31,7 +31,8 @@ export async function keepLinks(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * An update sends the current customer with the contact's fields applied; a field emptied at the contact is emptied there.
+ * An update sends the current customer with the contact's fields applied. A field that the contact had when its customer was
+ * written, and has no more, is emptied there; others may have been added to the customer by a person.
  * A dry run reports what it would have done.
  */
 export async function keepDecisions(
@@ -51,7 +52,7 @@ export async function keepDecisions(
   });
   await planRows(db, run.id, {
     sql: `select s.n, s.action, s.record_id, case when s.action = 'update' then k.fields || coalesce(
-          (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2)), '{}') || i.fields end as fields,
+          (select jsonb_object_agg(key, '') from jsonb_object_keys(k.fields) key where key = any($2) and s.was->'has' ? key), '{}') || i.fields end as fields,
           case when s.action = 'update' then k.fields end as was
         from deciding s left join ledger.records k on s.action = 'update' and ${IS_CUSTOMER} and k.record_id = s.record_id
           left join ledger.inputs i on s.action = 'update' and i.run_id = $1 and i.n = s.n

@@ -11,14 +11,12 @@ import { readLearnt } from '../scopes/learnt.ts';
 import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';
-import { CONTACT, CONTACT_LINK, LINKED_CUSTOMER } from './contact-links.ts';
+import { CONTACT, CONTACT_LINK, FIELDS_OF, LINKED_CUSTOMER } from './contact-links.ts';
 import { duplicates, levelsFor, SAME_PERSON } from './matching-keys.ts';
 import { settleUpdated } from './updated-customers.ts';
 
 export interface SettleOptions extends ReadBack {
   readonly matchBy: readonly MatchKey[];
-  /** The pass of the read, as stored with the records. */
-  readonly pass: number;
   /** Contacts edited after the scan: the service imports their current values. */
   readonly edited?: readonly ContactInput[];
 }
@@ -72,7 +70,7 @@ const MAY_BE = `coalesce(k.contact_id = m.source_id, true)
 async function openUnsettled(db: Queryable, run: Run, edited: readonly ContactInput[]): Promise<void> {
   await db.query(
     `create temp table unsettled on commit drop as
-     select s.n, i.source_id, s.state, i.label, i.email, i.phone, i.name, i.org, i.hash, false as is_edited,
+     select s.n, i.source_id, s.state, i.label, i.email, i.phone, i.name, i.org, i.hash, ${FIELDS_OF('i')} as has, false as is_edited,
        null::text as record_id, null::boolean as is_certain
      from sent s join ledger.inputs i on i.run_id = $1 and i.n = s.n where s.action in ('import', 'create')`,
     [run.id],

@@ -12,17 +12,12 @@ import { keyScopeOf } from './order-keys.ts';
 import { spelling } from './order-records.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
 
-export interface SettleOptions extends ReadBack {
-  /** The pass of the read, as stored with the records. */
-  readonly pass: number;
-}
-
 /** SQL: order `x` of the customer of row `m` has the row's amount, which a service may round, or a part of its label. */
 const MAY_BE = `(coalesce(abs(x.amount::numeric - m.amount::numeric) < 1, true)
   or strpos(lower(m.label), lower(x.label)) > 0 or strpos(lower(x.label), lower(m.label)) > 0)`;
 
 /** Settles; run it in one transaction; safe to repeat with the same or a later read. */
-export async function settleOrders(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
+export async function settleOrders(db: Queryable, run: Run, options: ReadBack): Promise<Settled> {
   const { pass } = options;
   const settled = await settleSent(db, run, options, {
     resource: 'orders',
@@ -70,7 +65,7 @@ async function findDoubled(db: Queryable, run: Run, pass: number): Promise<void>
 }
 
 /** Settles updates by the values that the list shows, after the time the list may lag. */
-async function settleUpdated(db: Queryable, run: Run, options: SettleOptions): Promise<void> {
+async function settleUpdated(db: Queryable, run: Run, options: ReadBack): Promise<void> {
   await settleRows(db, run.id, {
     sql: `select s.n, case when f.reason is null then 'updated' else 'review' end as verdict, f.reason,
         case f.reason when 'ORDER_GONE' then jsonb_build_object('updated', true, 'order', s.record_id)
@@ -133,7 +128,7 @@ async function reviseSettled(db: Queryable, run: Run, pass: number): Promise<voi
     from ledger.verdicts v join ledger.plans p on p.run_id = v.run_id and p.n = v.n and p.action = 'create'
       join ${ORDERS} on i.run_id = v.run_id and i.n = v.n
     where v.run_id = $1 and ${only}`;
-  const givenUp = settled(`v.reason in ('GAVE_UP', 'NOT_RECOGNISED', 'NOT_IN_LIST')`);
+  const givenUp = settled(`v.reason in ('GAVE_UP', 'NOT_RECOGNISED', 'NOT_IN_LIST', 'LOST')`);
   const found = `select * from (${FOUND(givenUp)}) found where reason is distinct from 'NOT_RECOGNISED'`;
   await reviseRows(db, run.id, { sql: found, values: [pass] });
   const doubled = settled(`(v.verdict = 'created' or v.reason in ('CONTENT_DIFFERS', 'DUPLICATE'))`);

@@ -5,7 +5,7 @@ import { prepareSetWork } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 import { lostLinks, type Sightings } from './recall-contacts.ts';
-import { CUSTOMER, ORDERS, STAGED } from './staged-orders.ts';
+import { STAGED } from './staged-orders.ts';
 
 /** The ids that a query over all rows of the run gives. */
 async function idsOf(
@@ -21,19 +21,34 @@ async function idsOf(
   return found.rows.map(({ id }) => id);
 }
 
-/** Orders of undecided rows that an earlier load has found by their ids only. */
+/**
+ * SQL: rows of earlier loads with the label of row `s`. `offset 0`: each step is looked up by an index, because joins would read all
+ * loads.
+ */
+const EARLIER = (same: string) => `(
+  select e.* from (select i.email,
+      coalesce((select m.record_id from ledger.matches m where m.run_id = i.run_id and m.n = i.n and m.kind = 'customer' offset 0), i.client_id) as client_id,
+      (select v.record_id from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n offset 0) as record_id
+    from ledger.inputs i where i.label = s.label and i.cells is not null and i.run_id <> $1
+      and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $2 and u.job = 'orders' and not u.dry_run offset 0) offset 0) e
+  where ${same} offset 0)`;
+
+/**
+ * Orders that an earlier load has created or found, of undecided rows that the list shows none for: it may hide them, such as those
+ * that are cancelled.
+ */
 export async function unlistedOrders(pool: pg.Pool, run: Run): Promise<readonly string[]> {
   return idsOf(
     pool,
     run.id,
-    `with unlisted as materialized (
-       select ${CUSTOMER} as client_id, i.label, v.record_id
-       from ledger.verdicts v join ledger.runs u on u.id = v.run_id and u.scope = $2 and u.job = 'orders'
-         join ${ORDERS} on i.run_id = v.run_id and i.n = v.n
-       where v.reason = 'UNLISTED' and v.record_id is not null
+    `with missing as materialized (
+       select s.client_id, s.label from (${STAGED}) s left join ledger.records k
+         on k.run_id = $1 and k.kind = 'order' and k.client_id = s.client_id and k.label = s.label
+       where k.record_id is null and s.client_id is not null
      )
-     select distinct o.record_id as id from unlisted o join (${STAGED}) s on s.client_id = o.client_id and s.label = o.label
-     where not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.record_id = o.record_id)`,
+     select distinct e.record_id as id from missing s cross join lateral ${EARLIER('e.client_id = s.client_id')} e
+     where e.record_id is not null and not exists (select from ledger.records k
+       where k.run_id = $1 and k.kind = 'order' and k.record_id = e.record_id)`,
     [run.scope],
   );
 }
@@ -51,15 +66,25 @@ export async function unlistedUpdates(pool: pg.Pool, runId: string, pass: number
   );
 }
 
-/** Customers that undecided rows of a load name by their ids. One `not exists` for each form, so that both are hash joins. */
-export async function unlistedNamed(pool: pg.Pool, runId: string): Promise<readonly string[]> {
+/**
+ * Customers that undecided rows of a load name by their ids, or by an e-mail for which an earlier load has found one. One `not exists`
+ * for each form, so that both are hash joins.
+ */
+export async function unlistedNamed(pool: pg.Pool, run: Run): Promise<readonly string[]> {
   const unlisted = (id: string) =>
     `not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'customer' and k.record_id = ${id})`;
   return idsOf(
     pool,
-    runId,
-    `select distinct client_id as id from (${STAGED}) s
-     where client_id is not null and ${unlisted('s.client_id')} and ${unlisted(`ltrim(s.client_id, '0')`)}`,
+    run.id,
+    `with named as (${STAGED}), missing as materialized (
+       select s.label, s.email from named s left join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.email = s.email
+       where s.client_id is null and s.email is not null and k.record_id is null
+     )
+     select distinct client_id as id from named s
+     where client_id is not null and ${unlisted('s.client_id')} and ${unlisted(`ltrim(s.client_id, '0')`)}
+     union select e.client_id from missing s cross join lateral ${EARLIER('e.email = s.email')} e
+     where e.client_id is not null and ${unlisted('e.client_id')}`,
+    [run.scope],
   );
 }
 

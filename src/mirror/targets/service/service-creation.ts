@@ -38,7 +38,7 @@ export interface CreationNeeds {
 
 /** A task to create. `kind` and `id` name what it is created for. */
 export type NewTask = Creating & {
-  readonly task: Creating['task'] & Pick<TaskState, 'title' | 'description' | 'startDate' | 'endDate' | 'isCompleted'>;
+  readonly task: Creating['task'] & Pick<TaskState, 'title' | 'description' | 'startDate' | 'endDate'>;
 };
 
 /** A list of this age shows what was created before it began; the log has everything created since. */
@@ -115,12 +115,18 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
       return unseen(account, account.settleMs);
     }
 
-    const found = await search(nowMs() - FRESH_MS);
-    if (found.status !== 'read') return found;
-    const sending = send();
-    underWay.add(sending);
-    const sent = await sending.finally(() => underWay.delete(sending));
-    return sent ?? look();
+    async function findOrCreate(): Promise<Created> {
+      const found = await search(nowMs() - FRESH_MS);
+      if (found.status !== 'read') return found;
+      const sending = send();
+      underWay.add(sending);
+      const sent = await sending.finally(() => underWay.delete(sending));
+      return sent ?? look();
+    }
+
+    const created = await findOrCreate();
+    if (created.status === 'found') await log.noteTaken(delivery, created.itemId);
+    return created;
   };
 }
 
@@ -165,14 +171,14 @@ function hasNothingHappened(outcome: Exclude<Outcome, { status: 'applied' }>): b
   return outcome.status === 'refused' ? outcome.httpStatus !== 409 : outcome.status !== 'unknown';
 }
 
-function bodyOf({ kind, id, title, description, startDate, endDate, isCompleted }: NewTask['task'], marker: string) {
+function bodyOf({ kind, id, title, description, startDate, endDate }: NewTask['task'], marker: string) {
   const isContracts = (text: string | undefined) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(text ?? '');
   return {
     taskName: title.trim() === '' ? `${kind} ${id}` : title,
     description: `${description}\n\n${marker}`.trimStart(),
     ...(isContracts(startDate) && { startDate }),
     ...(isContracts(endDate) && { endDate }),
-    isCompleted,
+    isCompleted: false, // like every created item: people may complete it before it is linked
   };
 }
 

@@ -26,6 +26,7 @@ interface Scene {
 
 const content = { amount: '12', status: 'paid' };
 const unknown = { state: 'unknown' };
+const created = { state: 'settled', verdict: 'created', record_id: '5' };
 const updated = { action: 'update', record_id: '5' };
 const a = { record_id: '5', label: 'A' };
 
@@ -62,6 +63,24 @@ const scenes: readonly Scene[] = [
     rows: [unknown],
     orders: [{ ...a, last_pass: 1 }],
     become: ['ready'],
+  },
+  {
+    name: 'an order that an earlier read saw and this one did not is lost, and the list proves nothing for other rows',
+    rows: [created, unknown],
+    orders: [{ ...a, first_pass: 1, last_pass: 1 }],
+    become: ['settled review LOST 5', 'settled review NOT_IN_LIST'],
+  },
+  {
+    name: 'a list may lag behind what an earlier read saw a moment ago',
+    rows: [{ ...created, since: JUST_NOW }, unknown],
+    orders: [{ ...a, first_pass: 1, last_pass: 1 }],
+    become: ['settled created 5', 'ready'],
+  },
+  {
+    name: 'a lost order that a later read shows is there',
+    rows: [{ ...created, verdict: 'review', reason: 'LOST' }],
+    orders: [{ ...a, first_pass: 1 }],
+    become: ['settled created 5'],
   },
   {
     name: 'before the settle time is over nothing is sent again, and nothing given up',
@@ -175,6 +194,8 @@ const scenes: readonly Scene[] = [
 test.each(scenes)('$name', async ({ rows, orders, become }) => {
   const run = await aRun(database, { type: 'orders' });
   await putRows(database, run, rows.map(rowOf));
+  for (const [n, { since = LONG_AGO }] of rows.entries())
+    await database.pool.query('update ledger.verdicts set at = $3 where run_id = $1 and n = $2', [run.id, n, since]);
   await putRecords(database, run, orders.map(recordOf));
   const read = { isWhole: true, isLookedUp: true, readAt: new Date(NOW) };
   const left = await inTransaction(database.pool, (db) =>
