@@ -103,7 +103,7 @@ test('asks for the others if it was stopped while it wrote the first orders, and
 
 test('refuses to approve the first rows of a run that is no load, or does not wait', async () => {
   const run = await harness.load(ordersCsv(2));
-  const paused = { ...run, status: 'paused', errorCode: 'DIALECT_DRIFTED' } as const;
+  const paused = { ...run, status: 'paused', errorCode: 'CUSTOMERS_PAUSED' } as const;
   const asked = reopenRun(harness.database.pool, paused, { by: 'ann@office', first: 1 }, String);
   const message = `Run ${run.id} is not a load that waits for approval, so its first orders cannot be approved alone. Resume that run: runs resume ${run.id}`;
   await expect(asked).rejects.toMatchObject({ code: 'NO_PLAN_OF_A_LOAD', message });

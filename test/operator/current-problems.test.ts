@@ -156,7 +156,7 @@ describe('a run', () => {
     const { pool } = database;
     const run = await begin();
     await pauseRun(pool, run.id, { code: 'DIALECT_DRIFTED', message: 'another form' });
-    expect(await one()).toMatchObject({ event: 'run-paused', command: `runs resume ${run.id}`, isPassing: false });
+    expect(await one()).toMatchObject({ event: 'run-paused', command: `runs show ${run.id}`, isPassing: false });
     await resumeRun(pool, run.id);
     expect(await keys()).toEqual([]);
     await pauseRun(pool, run.id, { code: 'IDENTITY_CHANGED', message: 'may be a different tenant' });

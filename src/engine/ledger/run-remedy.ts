@@ -24,7 +24,8 @@ export function isOfOtherTenant({ status, errorCode }: Stopped): boolean {
 }
 
 /**
- * In words, and the command for it. To resume a run that awaits approval would approve it before anyone has seen what it writes.
+ * In words, and the command for it. To resume a run that awaits approval would approve it before anyone has seen what it writes;
+ * a run whose account or service has changed would pause again.
  */
 export function remedyFor(run: Stopped & Pick<Run, 'id' | 'title' | 'account'>): {
   readonly remedy: string;
@@ -34,6 +35,8 @@ export function remedyFor(run: Stopped & Pick<Run, 'id' | 'title' | 'account'>):
   if (awaitsApproval(run))
     return { remedy: 'See what that run would write, and approve or decline it', command: `runs show ${id}` };
   if (isUnconfirmed(run)) return { remedy: 'See what to confirm about its account', command: `runs show ${id}` };
+  if (run.errorCode === 'DIALECT_DRIFTED')
+    return { remedy: 'See what to check at its service first', command: `runs show ${id}` };
   if (isOfOtherTenant(run)) return { remedy: 'Cancel that run', command: `runs cancel ${id}` };
   if (isHalfRead(run))
     return {
