@@ -68,6 +68,23 @@ test('a row with only a phone waits for the customer that another row gives with
   expect(await emails()).toEqual(['ann@example.com']);
 });
 
+test('a customer whose e-mail was corrected at the service is not created again, and its orders neither', async () => {
+  await harness.load(ofNewCustomers(2), CREATE);
+  const [one] = await harness.customers();
+  await harness.call('customers.update', { ...one, email: 'corrected@example.com' });
+  const csv = `${ofNewCustomers(3)}O-9,New 1,new1@example.com\n`; // the same file with two more orders
+  const run = await harness.load(csv, CREATE);
+  expect(await harness.tally(run)).toEqual({ in: 4, existing: 1, created: 1, review: 2 });
+  const reasons = (await harness.loaded(run)).map(({ line, reason }) => [line, reason]);
+  expect(reasons).toEqual([
+    [2, 'CUSTOMER_UNCLEAR'],
+    [3, 'EXISTS'],
+    [4, undefined],
+    [5, 'CUSTOMER_UNCLEAR'],
+  ]);
+  expect([(await harness.customers()).length, (await harness.orders()).length]).toEqual([3, 3]);
+});
+
 test('of many customers it keeps only those that a row may mean, and recognises a new one', async () => {
   await harness.addNumberedCustomers(60);
   await harness.call('customers.create', { full_name: 'Pia', phone_number: '+49 30 555 0101' });

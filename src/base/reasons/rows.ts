@@ -248,7 +248,8 @@ export const ROW_REASONS = {
   },
   CUSTOMER_UNCLEAR: {
     meaning: 'The customer of the order may have been created, but the list of customers does not show it as such.',
-    sentence: 'Run {creator} may have created its customer[ {id}][: {because}]',
+    sentence:
+      '[?customer Load {creator} has its customer as {customer}, which the service no longer shows with these values: it may have been edited, merged or deleted.][!customer Run {creator} may have created its customer][ {id}][: {because}]',
     remedy:
       'Look for the customer at the service. Then decide with `lockstep review` which customer it is, or that it is created again.',
   },

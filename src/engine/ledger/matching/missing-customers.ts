@@ -12,7 +12,7 @@ import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
 import { CONTACT_LINK, NAMES_OF_CONTACT } from './contact-links.ts';
 import { planFirst, planStaged } from './first-created.ts';
 import { oweForEarlierCustomers } from './matching-keys.ts';
-import { CUSTOMER, ORDERS, STAGED } from './staged-orders.ts';
+import { CUSTOMER, EARLIER, ORDERS, STAGED } from './staged-orders.ts';
 
 /** SQL: the name of a row's customer in the run that creates it: all rows with the same name share one customer. */
 const NAME = (row: string) =>
@@ -126,10 +126,11 @@ export async function settleNotCreated(db: Queryable, run: Run, creatorId: strin
 
 /**
  * Settles rows whose customer an earlier load or a contact sync has created, or may have, although no list shows it as theirs:
- * creating it again could create it twice. A contact that is linked since has its customer. Returns how many. Needs `takeUnlisted`.
+ * creating it again could create it twice, and its orders with it. A contact that is linked since has its customer. Returns how many.
+ * Needs `takeUnlisted`.
  */
 export function settleUnclear(db: Queryable, run: Run): Promise<number> {
-  const creations = `select distinct on (c.called) c.called as source_id, c.run_id, 'review' as verdict, e.reason, e.facts, true as may_exist, e.at
+  const creations = `select c.called as source_id, c.run_id, 'review' as verdict, e.reason, e.facts, true as may_exist, e.at
     from ledger.runs u cross join lateral (
         select n, reason, facts, at from ledger.verdicts where run_id = u.id and reason in ${MAY_EXIST}
         union all select p.n, null, null, u.ended_at from ledger.plans p
@@ -141,8 +142,14 @@ export function settleUnclear(db: Queryable, run: Run): Promise<number> {
           and not exists (select from ledger.links l where l.scope = $2 and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id)
         union all select run_id, source_id from ledger.inputs where run_id = u.id and n = e.n and u.job = 'customers'
       ) c
-    where u.scope = $2 and u.resource = '${CUSTOMERS}' and c.called is not null order by c.called, e.at desc`;
-  const sql = `select * from (${WITHOUT_CUSTOMER(creations)}) r where not ${IS_CREATION_DECIDED_SINCE('r.n', 'r.at')}`;
+    where u.scope = $2 and u.resource = '${CUSTOMERS}' and c.called is not null`;
+  // The customer of an order that an earlier load has: people may have edited or merged it.
+  const known = `select ${NAME('s')}, e.run_id, 'review', null, jsonb_build_object('customer', e.client_id), true, e.at
+    from (${STAGED}) s cross join lateral ${EARLIER(`${NAME('e')} = ${NAME('s')}`)} e
+    where s.client_id is null and e.record_id is not null and e.client_id is not null
+      and e.at > (select rebound_at from ledger.scopes where id = $2)`;
+  const latest = `select distinct on (source_id) * from (${creations} union all ${known}) every order by source_id, at desc`;
+  const sql = `select * from (${WITHOUT_CUSTOMER(latest)}) r where not ${IS_CREATION_DECIDED_SINCE('r.n', 'r.at')}`;
   return settleRows(db, run.id, { sql, values: [run.scope] });
 }
 
@@ -150,7 +157,7 @@ export function settleUnclear(db: Queryable, run: Run): Promise<number> {
 const WITHOUT_CUSTOMER = (creations: string) => `
   select s.n, case c.verdict when 'rejected' then 'rejected' else 'review' end as verdict,
     case when c.may_exist then 'CUSTOMER_UNCLEAR' else 'CUSTOMER_NOT_CREATED' end as reason, null::text as record_id,
-    jsonb_strip_nulls(jsonb_build_object('creator', c.run_id, 'id', c.facts->'id', 'because', case when c.reason is not null
+    jsonb_strip_nulls(jsonb_build_object('creator', c.run_id, 'id', c.facts->'id', 'customer', c.facts->'customer', 'because', case when c.reason is not null
       then jsonb_build_object('code', c.reason, 'facts', c.facts) end)) as facts, c.at
   from (${STAGED}) s join (${creations}) c on c.source_id = ${NAME('s')} where s.client_id is null`;
 

@@ -5,7 +5,7 @@ import { prepareSetWork } from '../match-index.ts';
 import type { Run } from '../runs.ts';
 import { CONTACT_LINK } from './contact-links.ts';
 import { lostLinks, type Sightings } from './recall-contacts.ts';
-import { STAGED } from './staged-orders.ts';
+import { EARLIER, STAGED } from './staged-orders.ts';
 
 /** The ids that a query over all rows of the run gives. */
 async function idsOf(
@@ -20,18 +20,6 @@ async function idsOf(
   });
   return found.rows.map(({ id }) => id);
 }
-
-/**
- * SQL: rows of earlier loads with the label of row `s`. `offset 0`: each step is looked up by an index, because joins would read all
- * loads.
- */
-const EARLIER = (same: string) => `(
-  select e.* from (select i.email,
-      coalesce((select m.record_id from ledger.matches m where m.run_id = i.run_id and m.n = i.n and m.kind = 'customer' offset 0), i.client_id) as client_id,
-      (select v.record_id from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n offset 0) as record_id
-    from ledger.inputs i where i.label = s.label and i.cells is not null and i.run_id <> $1
-      and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $2 and u.job = 'orders' and not u.dry_run offset 0) offset 0) e
-  where ${same} offset 0)`;
 
 /**
  * Orders that an earlier load has created or found, of undecided rows that the list shows none for: it may hide them, such as those
