@@ -154,7 +154,7 @@ describe('a folder full of them', () => {
     expect([...names, ...told].filter((text) => /\p{Cc}|\u202e/u.test(text))).toEqual([]);
     const problem = await readFile(path.join(harness.folder, 'failed', 'escapes.csv.problem.txt'), 'utf8');
     expect(problem).toMatch(
-      /^CSV_NO_CUSTOMER_COLUMN: .*a\\u001b\]0;owned\\u0007.* for a watched folder, set `map`.*\n$/,
+      /^CSV_NO_CUSTOMER_COLUMN: .*a\\u001b\]0;owned\\u0007.* for a watched folder, with `map`.*\n$/,
     );
   });
 
