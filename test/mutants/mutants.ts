@@ -86,8 +86,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     removes: 'the look at what people changed at a target before a delivery overwrites it',
     file: 'src/mirror/inbound/changed-there.ts',
-    from: 'if (stateBefore(sides, isCompleted) !== task.isCompleted) return true;',
-    to: 'if (stateBefore(sides, isCompleted) !== isCompleted) return true;',
+    from: 'if (stateBefore(sides, isCompleted) !== task.isCompleted)\n',
+    to: 'if (stateBefore(sides, isCompleted) !== isCompleted)\n',
     test: 'test/mirror/inbound/read-back.test.ts',
   },
   {
