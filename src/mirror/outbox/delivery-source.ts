@@ -175,7 +175,8 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     } catch (error) {
       log.error({ err: error, target, delivery: delivery.id }, 'a delivery was interrupted by an error');
       const lost = describeDatabaseError(error, 'the database', false);
-      if (lost) return { status: 'later', reason: 'ABORTED', detail: plainText(lost.message) };
+      // The call may have left before the database was lost.
+      if (lost) return { status: 'later', reason: 'ABORTED', detail: plainText(lost.message), isUnclear: true };
       return { status: 'later', reason: 'BROKE_OFF', detail: 'a defect in Lockstep: see the log of the worker' };
     }
   }

@@ -113,13 +113,15 @@ describe('delivering', () => {
     expect((await database.pool.query('select 1 from ledger.delivery_claims')).rowCount).toBe(0);
   });
 
-  test('a delivery that is interrupted by a lost database says so', async () => {
+  test('a delivery that is interrupted by a lost database says so, and may still arrive', async () => {
     const lost = Object.assign(new Error('terminating connection'), { code: '57P01' });
     await queue(database, [change(1)]);
     start({ hook: () => Promise.reject(lost) });
     await clock.passUntil(async () => (await deliveryRows(database)).every(({ attempts }) => attempts === 1));
     const detail = expect.stringMatching(/^Lost the connection to the database: terminating connection\./);
-    expect(await deliveryRows(database)).toMatchObject([{ state: 'waiting', reason: 'ABORTED', detail }]);
+    expect(await deliveryRows(database)).toMatchObject([
+      { state: 'waiting', reason: 'ABORTED', detail, unclear_at: expect.any(Date) },
+    ]);
   });
 
   test('a defect in a target costs an attempt and stops nothing else', async () => {
