@@ -90,6 +90,7 @@ const ORDER_CHOICES: Readonly<Record<string, readonly Choice[]>> = {
   AMBIGUOUS_CUSTOMER: ['use', 'ignore'],
   CUSTOMER_UNCLEAR: ['use', 'create', 'ignore'],
   DIFFERS: ['use', 'ignore'],
+  ORDER_CHANGED: ['create', 'ignore'],
   GAVE_UP: ['create', 'ignore'],
   NOT_RECOGNISED: ['create', 'ignore'],
   NOT_IN_LIST: ['create', 'ignore'],

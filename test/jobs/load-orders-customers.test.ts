@@ -85,6 +85,24 @@ test('a customer whose e-mail was corrected at the service is not created again,
   expect([(await harness.customers()).length, (await harness.orders()).length]).toEqual([3, 3]);
 });
 
+test.each([
+  ['belongs to another customer', { client_id: 2 }],
+  ['has another order_id', { order_id: 'X' }],
+])('an order of an earlier load that %s now is not created again', async (_, change) => {
+  await harness.addNumberedCustomers(2);
+  const rows = ['A,1,5', 'B,2,6'];
+  await harness.load(csvOf('order_id,client_id,amount', rows));
+  const [order] = await harness.orders();
+  await harness.call('orders.update', { ...order, ...change });
+  const run = await harness.load(csvOf('order_id,client_id,amount', [...rows, 'C,1,7']));
+  expect((await harness.loaded(run)).map(({ reason, recordId }) => [reason, recordId])).toEqual([
+    ['ORDER_CHANGED', '1'],
+    ['EXISTS', '2'],
+    [undefined, '3'],
+  ]);
+  expect(await harness.orders()).toHaveLength(3);
+});
+
 test('of many customers it keeps only those that a row may mean, and recognises a new one', async () => {
   await harness.addNumberedCustomers(60);
   await harness.call('customers.create', { full_name: 'Pia', phone_number: '+49 30 555 0101' });

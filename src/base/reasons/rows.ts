@@ -193,6 +193,12 @@ export const ROW_REASONS = {
     sentence: 'Order {order} [?updated was updated, and the list does not show it][!updated is gone][: {answer}].',
     remedy: `Look for the order at the service; if it is gone, run: ${REMEDIES.AGAIN}.`,
   },
+  ORDER_CHANGED: {
+    meaning: 'An earlier load has created or found the order, which has another customer or order_id now.',
+    sentence: 'Load {earlier} has it as order {order}, which is now {name}[ of customer {customer}].',
+    remedy:
+      'If it is the same order, ignore the row, or correct it as the service has it; else create it again: decide with `lockstep review`.',
+  },
   CONTENT_DIFFERS: {
     meaning: 'The service accepted the order but shows different content.',
     sentence: 'Order {order} was {action}, but the service shows different content: {differences}.',

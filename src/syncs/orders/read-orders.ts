@@ -24,6 +24,7 @@ import {
   type SeenOrder,
   takeAsked,
 } from '../../engine/ledger/matching/order-records.ts';
+import { settleChanged } from '../../engine/ledger/matching/unlisted-records.ts';
 import { recordProgress } from '../../engine/ledger/runs.ts';
 import { sentSoFar } from '../../engine/ledger/sent-so-far.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
@@ -151,6 +152,7 @@ export async function keepUnlisted(
   });
   await keepOrders(db, keepingFor, orders, { isListed: false });
   await takeAsked(db, keepingFor);
+  if (pass === BASELINE) await settleChanged(db, run, orders);
 }
 
 /** Reads orders that the list does not show by their ids, as part of pass `pass`. */

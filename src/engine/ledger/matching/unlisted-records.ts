@@ -1,9 +1,13 @@
 /** Known records that a read of the list did not show, so that they are read by their ids. */
 import type pg from 'pg';
+import type { Queryable } from '../../../storage/queryable.ts';
 import { inTransaction } from '../../../storage/transaction.ts';
 import { prepareSetWork } from '../match-index.ts';
 import type { Run } from '../runs.ts';
+import { settleRows } from '../transitions.ts';
+import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
 import { CONTACT_LINK } from './contact-links.ts';
+import type { SeenOrder } from './order-records.ts';
 import { lostLinks, type Sightings } from './recall-contacts.ts';
 import { EARLIER, STAGED } from './staged-orders.ts';
 
@@ -39,6 +43,27 @@ export async function unlistedOrders(pool: pg.Pool, run: Run): Promise<readonly 
        where k.run_id = $1 and k.kind = 'order' and k.record_id = e.record_id)`,
     [run.scope],
   );
+}
+
+/**
+ * Settles rows whose order an earlier load has created or found, and that has another customer or label now: they would be created
+ * again. `found`: the orders of `unlistedOrders` that exist; those that are a row's own are stored.
+ */
+export async function settleChanged(
+  db: Queryable,
+  run: Run,
+  found: readonly Pick<SeenOrder, 'recordId' | 'clientId' | 'label'>[],
+): Promise<void> {
+  await settleRows(db, run.id, {
+    sql: `select distinct on (s.n) s.n, 'review' as verdict, 'ORDER_CHANGED' as reason, e.record_id,
+        jsonb_strip_nulls(jsonb_build_object('earlier', e.run_id, 'order', e.record_id, 'customer', f."clientId", 'name', f.label)) as facts
+      from (${STAGED}) s cross join lateral ${EARLIER('e.client_id = s.client_id')} e
+        join json_to_recordset($3) f ("recordId" text, "clientId" text, label text) on f."recordId" = e.record_id
+      where not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.record_id = e.record_id)
+        and not ${IS_CREATION_DECIDED_SINCE('s.n', 'e.at')}
+      order by s.n, e.at desc`,
+    values: [run.scope, JSON.stringify(found.map(({ recordId, clientId, label }) => ({ recordId, clientId, label })))],
+  });
 }
 
 /** Orders that the run updates, and that the read-back `pass` did not show. */
