@@ -2,8 +2,11 @@
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { remedyFor } from '../../src/base/reasons/reasons.ts';
 import { approveRun } from '../../src/engine/ledger/approval.ts';
+import { decide } from '../../src/engine/ledger/decisions.ts';
 import { endRun, pauseRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type NewRun, type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { reviewItems } from '../../src/engine/ledger/views/review-items.ts';
+import { inTransaction } from '../../src/storage/transaction.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { CONTACT_RUN } from '../support/harness/contacts.ts';
 import { ended } from '../support/harness/ended.ts';
@@ -100,7 +103,12 @@ test.each([
     ['EXISTS', '2'],
     [undefined, '3'],
   ]);
-  expect(await harness.orders()).toHaveLength(3);
+  const items = await reviewItems(harness.database.pool);
+  const ignored = items.map((item) => ({ item, choice: 'ignore', record: undefined, note: undefined }) as const);
+  await inTransaction(harness.database.pool, (db) => decide(db, ignored, 'ann@office'));
+  const later = await harness.load(csvOf('order_id,client_id,amount', [...rows, 'C,1,7', 'D,1,8']));
+  expect(await harness.tally(later)).toEqual({ in: 4, existing: 3, created: 1 });
+  expect(await harness.orders()).toHaveLength(4);
 });
 
 test('of many customers it keeps only those that a row may mean, and recognises a new one', async () => {

@@ -75,10 +75,10 @@ export const STAGED = `select i.n, i.label, i.fields, i.customer, i.email, i.pho
  * each step is looked up by an index, because joins would read all loads.
  */
 export const EARLIER = (same: string): string => `(
-  select e.* from (select i.run_id, i.email, i.phone, i.name, i.org, v.record_id, v.at,
+  select e.* from (select i.run_id, i.email, i.phone, i.name, i.org, v.record_id, v.reason, v.facts, v.at,
       coalesce((select m.record_id from ledger.matches m where m.run_id = i.run_id and m.n = i.n and m.kind = 'customer' offset 0), i.client_id) as client_id
     from ledger.inputs i
-      left join lateral (select v.record_id, v.at from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n offset 0) v on true
+      left join lateral (select v.record_id, v.reason, v.facts, v.at from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n offset 0) v on true
     where i.label = s.label and i.cells is not null and i.run_id <> $1
       and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $2 and u.job = 'orders' and not u.dry_run offset 0) offset 0) e
   where ${same} offset 0)`;

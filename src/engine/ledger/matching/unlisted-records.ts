@@ -47,7 +47,7 @@ export async function unlistedOrders(pool: pg.Pool, run: Run): Promise<readonly 
 
 /**
  * Settles rows whose order an earlier load has created or found, and that has another customer or label now: they would be created
- * again. `found`: the orders of `unlistedOrders` that exist; those that are a row's own are stored.
+ * again. One that a person has ignored stays so. `found`: the orders of `unlistedOrders` that exist; those that are a row's own are stored.
  */
 export async function settleChanged(
   db: Queryable,
@@ -55,10 +55,13 @@ export async function settleChanged(
   found: readonly Pick<SeenOrder, 'recordId' | 'clientId' | 'label'>[],
 ): Promise<void> {
   await settleRows(db, run.id, {
-    sql: `select distinct on (s.n) s.n, 'review' as verdict, 'ORDER_CHANGED' as reason, e.record_id,
-        jsonb_strip_nulls(jsonb_build_object('earlier', e.run_id, 'order', e.record_id, 'customer', f."clientId", 'name', f.label)) as facts
+    sql: `select distinct on (s.n) s.n, e.record_id,
+        case when is_ignored then 'existing' else 'review' end as verdict, case when is_ignored then e.reason else 'ORDER_CHANGED' end as reason,
+        case when is_ignored then e.facts else
+          jsonb_strip_nulls(jsonb_build_object('earlier', e.run_id, 'order', e.record_id, 'customer', f."clientId", 'name', f.label)) end as facts
       from (${STAGED}) s cross join lateral ${EARLIER('e.client_id = s.client_id')} e
         join json_to_recordset($3) f ("recordId" text, "clientId" text, label text) on f."recordId" = e.record_id
+        cross join lateral (select coalesce(e.reason = 'DECIDED_IGNORE' and e.facts->>'was' = 'ORDER_CHANGED', false) as is_ignored) i
       where not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.record_id = e.record_id)
         and not ${IS_CREATION_DECIDED_SINCE('s.n', 'e.at')}
       order by s.n, e.at desc`,
