@@ -253,7 +253,8 @@ export const ROW_REASONS = {
       'Correct the row. If its ids belong to another system, load the file with no column for client_id (`--map client_id=`); if its e-mails do not matter, with none for customer_email and email (`--map customer_email= --map email=`).',
   },
   CUSTOMER_UNCLEAR: {
-    meaning: 'The customer of the order may have been created, but the list of customers does not show it as such.',
+    meaning:
+      'An earlier run has created the customer of the order, or may have, and the list of customers does not show it as such.',
     sentence:
       '[?customer Load {creator} has its customer as {customer}, which the service no longer shows with these values: it may have been edited, merged or deleted.][!customer Run {creator} may have created its customer][ {id}][: {because}]',
     remedy:

@@ -30,7 +30,7 @@ const MINUTE = 60_000;
 /** A shorter wait for the rate limit is not shown. A longer one is rounded up to a multiple of this, or to minutes. */
 const LONG_BLOCK_MS = 10_000;
 
-/** The looks of the last RATE_WINDOW_MS, with one more, which is read before its rows: a row settled in between is in neither number. */
+/** The looks of the last RATE_WINDOW_MS and a new one. Its run is read before its rows, so a row settled in between is in neither number. */
 export function withLook(looks: readonly Look[], seen: Omit<Look, 'mostToSend'>): readonly Look[] {
   const { atMs, run, left } = seen;
   const before = looks.at(-1);

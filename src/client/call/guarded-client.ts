@@ -1,7 +1,7 @@
 /**
- * A client with a breaker: while the breaker is open, batch calls and retries return at once as `not-sent` with the time
- * to retry. After the pause one read tests whether the service works again; a create is never used as the test. The first
- * try of an interactive read is sent anyway.
+ * A client with a breaker: while the breaker is open, calls return at once as `not-sent` with the time to retry. Only the first
+ * try of an interactive read is sent anyway. After the pause one read tests whether the service works again; a create is never
+ * used as the test.
  */
 import type { OperationName } from '../../contract/operations.ts';
 import { type Admission, type Breaker, FAILURES_TO_OPEN, type Health } from './breaker.ts';

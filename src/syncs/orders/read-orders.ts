@@ -138,7 +138,7 @@ function toKeep(named: OrderName, { wanted, isNamesake, pass, baseline }: Keepin
   return isKept ? { ...named, fields: fieldsOf(named.record), isOld } : undefined;
 }
 
-/** Stores orders that were read by their ids. */
+/** Stores orders that were read by their ids. Before anything is sent, settles the rows whose order has changed. */
 export async function keepUnlisted(
   db: Queryable,
   { run, account }: JobContext<unknown>,

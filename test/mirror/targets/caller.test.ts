@@ -1,20 +1,12 @@
 import type { Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type CallerConfig, openCaller, type TargetRequest } from '../../../src/mirror/targets/calls/caller.ts';
+import { closedAfterEach } from '../../support/closed-after-each.ts';
 import { FREE_PERMIT, freeBudget } from '../../support/free-budget.ts';
 import { startHttpServer, startTcpServer } from '../../support/http-server.ts';
 
 const MIB = 1024 * 1024;
-const open: { close(): Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-
-function track<T extends { close(): Promise<void> }>(one: T): T {
-  open.push(one);
-  return one;
-}
+const track = closedAfterEach();
 
 function callerOf(baseUrl: string, given: Partial<CallerConfig> = {}) {
   const budget = freeBudget();

@@ -1,10 +1,10 @@
-import { afterEach } from 'vitest';
 import type { Delivery, DeliveryOutcome, TaskState } from '../../../src/contract/target.ts';
 import { type CallerConfig, openCaller } from '../../../src/mirror/targets/calls/caller.ts';
 import { openWebhook } from '../../../src/mirror/targets/webhook/webhook.ts';
 import { hiddenUrl } from '../../../src/settings/hidden.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { readSecret } from '../../../src/settings/secrets.ts';
+import { closedAfterEach } from '../../support/closed-after-each.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { type Reply, startHttpServer } from '../../support/http-server.ts';
 
@@ -43,15 +43,7 @@ export const context = () => ({ signal: new AbortController().signal });
 
 /** For the file that calls it: closes what it opened after each test. */
 export function webhookTargets() {
-  const open: { close(): Promise<void> }[] = [];
-  afterEach(async () => {
-    for (const one of open.splice(0).reverse()) await one.close();
-  });
-
-  function track<T extends { close(): Promise<void> }>(one: T): T {
-    open.push(one);
-    return one;
-  }
+  const track = closedAfterEach();
 
   async function openTarget(url: string, { env = { SECRET, OLD_SECRET }, take, ...given }: Opening = {}) {
     const settings: SettingsOf<'webhook'> = {
