@@ -9,6 +9,7 @@ import { type NewRun, type Run, startRun } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
+import { REBOUND_AT } from './check-links.ts';
 import { CONTACT_LINK, NAMES_OF_CONTACT } from './contact-links.ts';
 import { planFirst, planStaged } from './first-created.ts';
 import { oweForEarlierCustomers } from './matching-keys.ts';
@@ -17,6 +18,11 @@ import { CUSTOMER, EARLIER, ORDERS, STAGED } from './staged-orders.ts';
 /** SQL: the name of a row's customer in the run that creates it: all rows with the same name share one customer. */
 const NAME = (row: string) =>
   `coalesce('email ' || ${row}.email, 'phone ' || ${row}.phone, 'name ' || ${row}.name || coalesce(', ' || ${row}.org, ''))`;
+
+/** SQL: the customers `e` that loads of scope `$2` have created, by the name of row `s`. */
+export const CREATED_FOR = `(select c.run_id, v.record_id, v.at from ledger.runs u join ledger.inputs c on c.run_id = u.id
+    join ledger.verdicts v on v.run_id = c.run_id and v.n = c.n
+  where u.scope = $2 and u.job = 'customers' and c.source_id = ${NAME('s')} and v.record_id is not null) e`;
 
 /** The resource that a contact sync also writes. */
 export const CUSTOMERS = 'customers';
@@ -143,12 +149,16 @@ export function settleUnclear(db: Queryable, run: Run): Promise<number> {
         union all select run_id, source_id from ledger.inputs where run_id = u.id and n = e.n and u.job = 'customers'
       ) c
     where u.scope = $2 and u.resource = '${CUSTOMERS}' and c.called is not null`;
-  // The customer of an order that an earlier load has: people may have edited or merged it.
-  const known = `select ${NAME('s')}, e.run_id, 'review', null, jsonb_build_object('customer', e.client_id), true, e.at
-    from (${STAGED}) s cross join lateral ${EARLIER(`${NAME('e')} = ${NAME('s')}`)} e
-    where s.client_id is null and e.record_id is not null and e.client_id is not null
-      and e.at > (select rebound_at from ledger.scopes where id = $2)`;
-  const latest = `select distinct on (source_id) * from (${creations} union all ${known}) every order by source_id, at desc`;
+  // The customer of an order that an earlier load has, or that it has created: people may have edited or merged it.
+  const known = [
+    `select ${NAME('s')}, e.run_id, 'review', null, jsonb_build_object('customer', e.client_id), true, e.at
+     from (${STAGED}) s cross join lateral ${EARLIER(`${NAME('e')} = ${NAME('s')}`)} e
+     where s.client_id is null and e.record_id is not null and e.client_id is not null and e.at > ${REBOUND_AT}`,
+    `select ${NAME('s')}, e.run_id, 'review', null, jsonb_build_object('customer', e.record_id), true, e.at
+     from (${STAGED}) s cross join lateral ${CREATED_FOR} where s.client_id is null and e.at > ${REBOUND_AT}`,
+  ];
+  const all = [creations, ...known].join(' union all ');
+  const latest = `select distinct on (source_id) * from (${all}) every order by source_id, at desc`;
   const sql = `select * from (${WITHOUT_CUSTOMER(latest)}) r where not ${IS_CREATION_DECIDED_SINCE('r.n', 'r.at')}`;
   return settleRows(db, run.id, { sql, values: [run.scope] });
 }
