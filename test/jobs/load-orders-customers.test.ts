@@ -92,6 +92,19 @@ test('a customer whose e-mail was corrected at the service is not created again,
   expect((await harness.customers()).length).toBe(3);
 });
 
+test('a customer that a contact sync has linked, and whose e-mail was corrected since, is not created again', async () => {
+  await harness.addContacts([{ first_name: 'New', last_name: '1', email: 'new1@example.com' }]);
+  await harness.runSync();
+  const [one] = await harness.customers();
+  await harness.call('customers.update', { ...one, email: 'corrected@example.com' });
+  const run = await harness.load(ofNewCustomers(2), CREATE);
+  expect(await harness.loaded(run)).toMatchObject([
+    { verdict: 'review', reason: 'CUSTOMER_UNCLEAR', facts: { customer: String(one?.id) } },
+    { verdict: 'created' },
+  ]);
+  expect((await harness.customers()).length).toBe(2);
+});
+
 test.each([
   ['belongs to another customer', { client_id: 2 }],
   ['has another order_id', { order_id: 'X' }],

@@ -7,7 +7,7 @@ import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
 import { CONTACT_LINK } from './contact-links.ts';
-import { CREATED_FOR } from './missing-customers.ts';
+import { KNOWN_CUSTOMERS } from './missing-customers.ts';
 import type { SeenOrder } from './order-records.ts';
 import { lostLinks, type Sightings } from './recall-contacts.ts';
 import { EARLIER, STAGED } from './staged-orders.ts';
@@ -84,8 +84,8 @@ export async function unlistedUpdates(pool: pg.Pool, runId: string, pass: number
 }
 
 /**
- * Customers that undecided rows of a load name by their ids, or by an e-mail for which an earlier load has found one. One `not exists`
- * for each form, so that both are hash joins.
+ * Customers that undecided rows of a load name by their ids, or by an e-mail by which an earlier run knows one. One `not exists` for
+ * each form, so that both are hash joins.
  */
 export async function unlistedNamed(pool: pg.Pool, run: Run): Promise<readonly string[]> {
   const unlisted = (id: string) =>
@@ -94,14 +94,14 @@ export async function unlistedNamed(pool: pg.Pool, run: Run): Promise<readonly s
     pool,
     run.id,
     `with named as (${STAGED}), missing as materialized (
-       select s.label, s.email, s.phone, s.name, s.org from named s left join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.email = s.email
+       select s.label, s.email from named s left join ledger.records k on k.run_id = $1 and k.kind = 'customer' and k.email = s.email
        where s.client_id is null and s.email is not null and k.record_id is null
      )
      select distinct client_id as id from named s
      where client_id is not null and ${unlisted('s.client_id')} and ${unlisted(`ltrim(s.client_id, '0')`)}
      union select e.client_id from missing s cross join lateral ${EARLIER('e.email = s.email')} e
      where e.client_id is not null and ${unlisted('e.client_id')}
-     union select e.record_id from missing s cross join lateral ${CREATED_FOR} where ${unlisted('e.record_id')}`,
+     union select e.record_id from ${KNOWN_CUSTOMERS} e where exists (select from missing) and ${unlisted('e.record_id')}`,
     [run.scope],
   );
 }
