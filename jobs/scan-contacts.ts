@@ -20,7 +20,7 @@ import { planFirst } from '../src/engine/ledger/matching/first-created.ts';
 import { oweForEarlierCustomers } from '../src/engine/ledger/matching/matching-keys.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown-writes.ts';
-import { unlistedCustomers } from '../src/engine/ledger/matching/unlisted-records.ts';
+import { createdForContacts, unlistedCustomers } from '../src/engine/ledger/matching/unlisted-records.ts';
 import { forgetAllRows } from '../src/engine/ledger/retention/forget.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
@@ -71,6 +71,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   const sightings = await scanAll(context, exclusive, mapping);
   if (options.where !== undefined) await recordLeftOut(pool, run.id, sightings.leftOut);
   for (const customer of (await chosenCustomers(pool, run.scope)).keys()) sightings.noteChosen(customer);
+  for (const customer of await createdForContacts(pool, run)) sightings.noteChosen(customer);
   const baseline = new Baseline();
   const { isWhole } = await readCustomers(
     { ...context, run: await readRun(pool, run.id) },

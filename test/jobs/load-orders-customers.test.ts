@@ -105,6 +105,19 @@ test('a customer that a contact sync has linked, and whose e-mail was corrected 
   expect((await harness.customers()).length).toBe(2);
 });
 
+test('a customer that a load has created, and whose e-mail was corrected since, is not created again for its contact', async () => {
+  await harness.load(ofNewCustomers(1), CREATE);
+  const [one] = await harness.customers();
+  await harness.call('customers.update', { ...one, email: 'corrected@example.com' });
+  await harness.addContacts(
+    [1, 2].map((n) => ({ first_name: 'Any', last_name: `Body ${n}`, email: `new${n}@example.com` })),
+  );
+  expect(await harness.tally(await harness.runSync())).toEqual({ in: 2, created: 1, review: 1 });
+  const [item] = await reviewItems(harness.database.pool);
+  expect(item).toMatchObject({ reason: 'NOT_RECOGNISED', facts: { ids: [String(one?.id)] } });
+  expect((await harness.customers()).length).toBe(2);
+});
+
 test.each([
   ['belongs to another customer', { client_id: 2 }],
   ['has another order_id', { order_id: 'X' }],

@@ -20,17 +20,21 @@ const NAME = (row: string) =>
   `coalesce('email ' || ${row}.email, 'phone ' || ${row}.phone, 'name ' || ${row}.name || coalesce(', ' || ${row}.org, ''))`;
 
 /**
- * SQL: the customers that loads of scope `$2` have created, and those of the contacts with an e-mail, by the names `called` of undecided
- * rows. One `join lateral` for each run: a hash join would read all inputs.
+ * SQL: the customers that loads of scope `$2` have created by one of the names that the SQL `called` gives. One `join lateral` for each
+ * run: a hash join would read all inputs.
  */
-export const KNOWN_CUSTOMERS = `(
-  with missing as (select distinct ${NAME('s')} as called from (${STAGED}) s where s.client_id is null)
+export const CREATED_BY_LOADS = (called: string) => `
   select m.called, u.id as run_id, c.record_id, c.at
   from ledger.runs u cross join lateral (
       select i.source_id, v.record_id, v.at from ledger.inputs i join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
       where i.run_id = u.id and v.record_id is not null offset 0
-    ) c join missing m on m.called = c.source_id
-  where u.scope = $2 and u.job = 'customers'
+    ) c join (${called}) m on m.called = c.source_id
+  where u.scope = $2 and u.job = 'customers'`;
+
+/** SQL: the customers that loads of scope `$2` have created, and those of the contacts with an e-mail, by the names `called` of undecided rows. */
+export const KNOWN_CUSTOMERS = `(
+  with missing as (select distinct ${NAME('s')} as called from (${STAGED}) s where s.client_id is null)
+  ${CREATED_BY_LOADS('select * from missing')}
   union all select m.called, l.run_id, l.record_id, l.linked_at
   from ledger.links l join missing m on m.called = 'email ' || (l.contact->>'email')
   where l.scope = $2 and l.kind = '${CONTACT_LINK}')`;

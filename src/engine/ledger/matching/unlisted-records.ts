@@ -7,7 +7,7 @@ import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
 import { CONTACT_LINK } from './contact-links.ts';
-import { KNOWN_CUSTOMERS } from './missing-customers.ts';
+import { CREATED_BY_LOADS, KNOWN_CUSTOMERS } from './missing-customers.ts';
 import type { SeenOrder } from './order-records.ts';
 import { lostLinks, type Sightings } from './recall-contacts.ts';
 import { EARLIER, STAGED } from './staged-orders.ts';
@@ -104,6 +104,13 @@ export async function unlistedNamed(pool: pg.Pool, run: Run): Promise<readonly s
      union select e.record_id from ${KNOWN_CUSTOMERS} e where exists (select from missing) and ${unlisted('e.record_id')}`,
     [run.scope],
   );
+}
+
+/** Customers that loads have created with the e-mail of a contact that has none; the list may show them with another one. */
+export async function createdForContacts(pool: pg.Pool, run: Run): Promise<readonly string[]> {
+  const emails = `select distinct 'email ' || i.email as called from ledger.inputs i where i.run_id = $1
+    and not exists (select from ledger.links l where l.scope = $2 and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id)`;
+  return idsOf(pool, run.id, `select record_id as id from (${CREATED_BY_LOADS(emails)}) e`, [run.scope]);
 }
 
 /** Customers that contacts of the list are linked with. */
