@@ -169,8 +169,7 @@ function Verdict({ of, run, hints, recordAt }: Shared & { readonly of: RowVerdic
     <div class="verdict">
       <p>
         <i class={`dot of-${verdict}`} />
-        <strong>{verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}</strong>{' '}
-        {reason !== null && <code>{reason}</code>}
+        <strong>{verdictWords(verdict, run)}</strong> {reason !== null && <code>{reason}</code>}
         {recordId !== null && (
           <>
             {' · record '}

@@ -4,7 +4,7 @@ import { scheduleWords } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs } from '../../operator/sync-list.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Act } from '../parts/inputs.tsx';
-import { addressOf, Chip, Command, Empty, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Command, Empty, Fact, Foreign, Items, Section, Time } from '../parts/parts.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
 
 export const syncs = definePage({
@@ -98,13 +98,7 @@ function SyncCard({
         )}
         {next.length > 0 && (
           <Fact name="Next starts">
-            <ul class="inline">
-              {next.map((at) => (
-                <li>
-                  <Time at={at} exact={isClose(next)} />
-                </li>
-              ))}
-            </ul>
+            <Items as="inline" of={next.map((at) => <Time at={at} exact={isClose(next)} />)} />
             {pausedRun && <span class="dim">Only if run {pausedRun} has ended by then.</span>}
           </Fact>
         )}
