@@ -1,9 +1,9 @@
 /** The operations of the API about deliveries and targets. */
 import { z } from 'zod';
 import { lagOf } from '../../mirror/outbox/delays.ts';
-import { countDeliveries, DELIVERY_STATES, listDeliveries } from '../../mirror/outbox/deliveries.ts';
+import { DELIVERY_STATES, listDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
-import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
+import { countOutbox, readDelivery } from '../../operator/deliveries.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
 import { checkNow } from '../pages/target.tsx';
@@ -28,13 +28,16 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     route: 'GET /targets',
     answer: z.object({ targets: z.array(z.looseObject({ target: z.string(), open: z.number(), dead: z.number() })) }),
     async work({ pool, settings }) {
-      const [counts, states, lags] = await Promise.all([countDeliveries(pool), targetStates(pool), lagOf(pool)]);
-      const names = new Set([...outboxNames(settings()), ...counts.map(({ target }) => target)]);
+      const [counts, states, lags] = await Promise.all([
+        countOutbox(pool, settings()),
+        targetStates(pool),
+        lagOf(pool),
+      ]);
       return {
-        targets: [...names].map((target) => ({
-          ...(counts.find((one) => one.target === target) ?? { target, open: 0, dead: 0 }),
-          ...states.find((one) => one.target === target),
-          lag: lags.find((one) => one.target === target) ?? null,
+        targets: counts.map((counted) => ({
+          ...counted,
+          ...states.find(({ target }) => target === counted.target),
+          lag: lags.find(({ target }) => target === counted.target) ?? null,
         })),
       };
     },

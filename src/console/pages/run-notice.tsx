@@ -3,6 +3,7 @@ import { isHalfRead } from '../../engine/ledger/run-remedy.ts';
 import { isUnfinished, type Run } from '../../engine/ledger/runs.ts';
 import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import type { RunReport } from '../../operator/report.ts';
 import type { Waiting } from '../loads/uploads.ts';
 import type { PageContext } from '../page.ts';
@@ -59,7 +60,7 @@ export function StateNotice({ run, report, suspended, stuck, correction, correct
       )}
       {suspended && (
         <p class="notice warn">
-          It waits until account <a href={`/accounts/${encodeURIComponent(run.account)}`}>{run.account}</a> resumes:{' '}
+          It waits until account <a href={accountPath(run.account)}>{run.account}</a> resumes:{' '}
           <Foreign text={suspended.message} most={600} />
         </p>
       )}

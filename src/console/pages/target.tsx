@@ -5,9 +5,9 @@ import { formatCount } from '../../base/counts.ts';
 import { shellWord, withOptions } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
-import { countDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
-import { isStranded, requireTarget } from '../../operator/deliveries.ts';
+import { countOutbox, requireTarget } from '../../operator/deliveries.ts';
+import { targetPath } from '../../operator/page-paths.ts';
 import { checkTargets } from '../../operator/target-check.ts';
 import { Hidden, maskUrl } from '../../settings/hidden.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
@@ -17,7 +17,7 @@ import { Lags } from '../parts/charts.tsx';
 import { Act, Button, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Chip, Crumbs, Facts, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { Health, healthOf, Signing, secretsOf, targetPath } from './target-parts.tsx';
+import { healthOf, Signing, secretsOf, TargetHealth } from './target-parts.tsx';
 
 /** The time that a check may take. */
 const CHECK_MS = 20_000;
@@ -34,11 +34,11 @@ export const target = definePage({
   query: z.object({ check: z.literal('1').optional() }),
   async show(context, { params: { target: name }, query }) {
     const { pool, settings, canAct } = context;
-    const counts = (await countDeliveries(pool)).find((one) => one.target === name);
-    if (counts === undefined) requireTarget(settings, name);
+    const counted = (await countOutbox(pool, settings)).find((one) => one.target === name);
+    if (!counted) throw requireTarget(settings, name); // throws: neither the settings nor the outbox has it
     const health = (await healthOf(pool, [name])).get(name);
     const lag = (await lagOf(pool)).find((one) => one.target === name);
-    const { open, dead } = counts ?? { open: 0, dead: 0 };
+    const { open, dead } = counted;
     const channel = channelIn(name);
     const own = settings.targets[name];
     const channelSettings = channel === undefined ? undefined : settings.alerts[channel];
@@ -57,7 +57,7 @@ export const target = definePage({
         <>
           <div class="headline">
             <div>
-              <Health {...health} dead={dead} stranded={counts && isStranded(counts, settings) && counts} />
+              <TargetHealth {...{ health, counted, settings }} />
             </div>
             <div class="acts">
               {dead > 0 && (
@@ -81,7 +81,7 @@ export const target = definePage({
               Type: own?.type ?? channelSettings?.type ?? 'not in the settings',
               Address: addressIn(own),
               'Receives from': sendersOf(settings, name),
-              Signing: own?.type === 'webhook' && <Signing target={own} />,
+              Signing: own?.type === 'webhook' && <Signing {...own} />,
               Secrets: secretsOf(own ?? channelSettings),
               Deliveries: (
                 <>
