@@ -4,9 +4,9 @@ import { lagOf } from '../../mirror/outbox/delays.ts';
 import { DELIVERY_STATES, listDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { countOutbox, readDelivery } from '../../operator/deliveries.ts';
+import { checkNow } from '../../operator/target-check.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
-import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
 import { done, limit, next, pageOf, time } from './shapes.ts';
@@ -66,7 +66,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     answer: z.object({ findings: z.array(z.looseObject({ what: z.string(), status: z.string() })) }),
     async work({ settings, pool, targets }, { params: { target } }) {
       targetNamed(settings(), target);
-      return { findings: await checkNow({ pool, targets }, target) };
+      return { findings: await checkNow(target, { pool, open: targets.open }) };
     },
   }),
   defineEndpoint({
