@@ -1,9 +1,8 @@
 /** Who may look and act: signing in, roles, tokens, and requests from elsewhere. */
-import { createHook } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { hashPassword, isPassword } from '../../src/console/access/passwords.ts';
+import { hashPassword } from '../../src/console/access/passwords.ts';
 import type { Console } from '../../src/console/server.ts';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
@@ -62,37 +61,6 @@ async function aRun(): Promise<string> {
   return (await startRun(database.pool, { ...about, sync: 'nightly', resource: 'customers', phase: 'scan-contacts' }))
     .run.id;
 }
-
-test('a password is the text or its hash', async () => {
-  const hash = await hashPassword('ünïcode');
-  expect(hash).toMatch(/^scrypt:/);
-  const tries = [
-    ['ünïcode', hash],
-    ['ünïcode', 'ünïcode'],
-    ['other', hash],
-    ['other', 'ünïcode'],
-    [hash, hash],
-    ['', ''],
-  ];
-  expect(await Promise.all(tries.map(([given = '', kept = '']) => isPassword(given, kept)))).toEqual([
-    true,
-    true,
-    false,
-    false,
-    false,
-    true,
-  ]);
-});
-
-test('a password that is a text, its hash and an unknown name take the same work', async () => {
-  const begun: string[] = [];
-  const hook = createHook({ init: (_id, type) => void begun.push(type) });
-  const kept = [await hashPassword('ünïcode'), 'ünïcode', ''];
-  hook.enable();
-  for (const each of kept) await isPassword('other', each);
-  hook.disable();
-  expect(begun.filter((type) => type === 'SCRYPTREQUEST')).toHaveLength(kept.length);
-});
 
 test('shows nothing without signing in, and returns to the page that was asked for', async () => {
   const paths = ['/', '/runs', '/runs/x/rows.csv', '/syncs', '/activity'];

@@ -2,11 +2,11 @@
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Console } from '../../src/console/server.ts';
-import { launch } from '../support/chromium.ts';
 import type { OrdersHarness } from '../support/harness/orders.ts';
+import { browserPages } from './browser.ts';
 import { openLoadConsole } from './load-console.ts';
 
 export const HOSTILE = [
@@ -18,20 +18,16 @@ export const HOSTILE = [
 /** For the tests of one `describe` that calls it: a console with three customers, and a browser. */
 export function loadBrowser() {
   let harness: OrdersHarness;
-  let browser: Browser;
   let web: Console;
   beforeAll(async () => {
     ({ harness, web } = await openLoadConsole());
-    browser = await launch();
   });
   beforeEach(async () => {
     await harness.reset();
     await harness.addNumberedCustomers(3);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await harness?.close();
-  });
+  afterAll(() => harness?.close());
+  const openPage = browserPages(); // its browser is closed first
 
   async function choose(page: Page, name: string, content: string | Buffer): Promise<void> {
     await page.goto(`${web.url}/load`);
@@ -62,12 +58,10 @@ export function loadBrowser() {
     get harness() {
       return harness;
     },
-    get browser() {
-      return browser;
-    },
     get web() {
       return web;
     },
+    openPage,
     choose,
     restart,
     breakOff,
