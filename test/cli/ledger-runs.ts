@@ -1,22 +1,14 @@
 /** Runs in a ledger, and the command line that shows them. */
-import { afterAll, expect } from 'vitest';
+import { afterAll } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { type NewRun, startRun } from '../../src/engine/ledger/runs.ts';
+import type { NewRun } from '../../src/engine/ledger/runs.ts';
+import { aRun } from '../engine/ledger/fresh-ledger.ts';
 import { freshDatabase } from '../support/database.ts';
 import { command, databaseUrl, scratchFolders } from './command.ts';
 
-const NIGHTLY: NewRun = {
-  sync: 'nightly-contacts',
-  type: 'contacts',
-  account: 'demo',
-  resource: 'customers',
-  lane: 'batch',
-  dryRun: false,
-  options: {},
-  phase: 'scan-contacts',
-};
+const NIGHTLY = { sync: 'nightly-contacts', account: 'demo', phase: 'scan-contacts' };
 
 /** For the file that calls it. */
 export async function openLedgerRuns() {
@@ -28,9 +20,7 @@ export async function openLedgerRuns() {
 
   /** A run with these rows, each given as `source_id verdict reason label`. */
   async function runWith(rows: readonly string[], end?: 'done' | 'failed', run: Partial<NewRun> = {}): Promise<string> {
-    const begun = await startRun(pool, { ...NIGHTLY, ...run });
-    expect(begun.status).toBe('started');
-    const { id } = begun.run;
+    const { id } = await aRun(database, { ...NIGHTLY, ...run });
     for (const [n, row] of rows.entries()) {
       const [sourceId, verdict, reason, ...label] = row.split(' ');
       const settled = { verdict: verdict as Verdict, ...(reason !== undefined && { reason }) };

@@ -5,10 +5,9 @@ import { recordBudgets } from '../../src/engine/account/budget-recorder.ts';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
 import { pauseSync } from '../../src/engine/ledger/schedules.ts';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
-import { WORKER } from '../engine/ledger/fresh-ledger.ts';
+import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { freshDatabase } from '../support/database.ts';
 import { commandsWith } from './command.ts';
 
@@ -26,10 +25,8 @@ afterAll(() => database.close());
 const lockstep = commandsWith(database, SETTINGS);
 const status = (...args: readonly string[]) => lockstep('status', ...args);
 
-async function runOf(sync: string): Promise<string> {
-  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-  return (await startRun(database.pool, { ...about, sync, resource: sync, phase: 'scan-contacts' })).run.id;
-}
+const runOf = async (sync: string) =>
+  (await aRun(database, { sync, account: 'acme', resource: sync, phase: 'scan-contacts' })).id;
 
 test('shows what needs a person, what runs, what starts next, and the budgets', async () => {
   const { pool } = database;

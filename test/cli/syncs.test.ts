@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts } from '../../src/engine/ledger/schedules.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import { commandsWith } from './command.ts';
@@ -23,13 +22,7 @@ const lockstep = commandsWith(database, SETTINGS);
 const about = (stdout: string, sync: string): string =>
   stdout.split(/\n\n/).find((block) => block.startsWith(`${sync}:`)) ?? '';
 
-async function nightlyRun(): Promise<string> {
-  const how = { lane: 'batch', dryRun: false, options: {}, phase: 'scan-contacts' } as const;
-  const run = { ...how, sync: 'nightly', type: 'contacts', account: 'demo', resource: 'customers' };
-  const begun = await startRun(database.pool, run);
-  expect(begun.status).toBe('started');
-  return begun.run.id;
-}
+const nightlyRun = async () => (await aRun(database, { sync: 'nightly', account: 'demo', phase: 'scan-contacts' })).id;
 
 test('lists each sync with its schedule, its next five starts and its last result', async () => {
   const ended = await nightlyRun();

@@ -5,7 +5,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { hashPassword } from '../../src/console/access/passwords.ts';
 import type { Console } from '../../src/console/server.ts';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
+import { aRun } from '../engine/ledger/fresh-ledger.ts';
 import { freshDatabase } from '../support/database.ts';
 import { startHttpProxy } from './http-proxy.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
@@ -56,11 +56,7 @@ async function signIn(name: string, password = PASSWORD, to = web): Promise<stri
 const api = (path: string, token: string, method = 'GET'): Promise<Response> =>
   fetch(`${web.url}/api/v1${path}`, { method, headers: { authorization: `Bearer ${token}` } });
 
-async function aRun(): Promise<string> {
-  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-  return (await startRun(database.pool, { ...about, sync: 'nightly', resource: 'customers', phase: 'scan-contacts' }))
-    .run.id;
-}
+const nightlyRun = async () => (await aRun(database, { sync: 'nightly', account: 'acme' })).id;
 
 test('shows nothing without signing in, and returns to the page that was asked for', async () => {
   const paths = ['/', '/runs', '/runs/x/rows.csv', '/syncs', '/activity'];
@@ -106,7 +102,7 @@ test('a form or JSON with a NUL character is refused', async () => {
 });
 
 test('a person signs in, looks, acts and signs out', async () => {
-  const run = await aRun();
+  const run = await nightlyRun();
   const cookie = await signIn('operator');
   expect(await (await get('/runs', cookie)).text()).toContain(run);
   expect((await post(`/runs/${run}/cancel`, { cookie })).headers.get('location')).toBe(`/runs/${run}`);
@@ -133,7 +129,7 @@ test('an open page of a session that ends is led to the page for signing in', as
 test('a viewer looks and changes nothing; each try is kept', async () => {
   const cookie = await signIn('ann');
   expect(await (await get('/', cookie)).text()).not.toContain('href="/load"');
-  const run = await aRun();
+  const run = await nightlyRun();
   expect((await get(`/runs/${run}`, cookie)).status).toBe(200);
   expect(await (await get(`/runs/${run}`, cookie)).text()).not.toMatch(/Cancel the run|Load a file/);
   for (const path of [
@@ -195,7 +191,7 @@ test('after ten tries an address has to wait', async () => {
 });
 
 test('a write without the origin of the console is refused', async () => {
-  const [run, cookie] = [await aRun(), await signIn('operator')];
+  const [run, cookie] = [await nightlyRun(), await signIn('operator')];
   for (const origin of ['https://evil.example', '', 'null'])
     expect((await post(`/runs/${run}/cancel`, { cookie, origin })).status).toBe(403);
   const fromPage = await fetch(`${web.url}/api/v1/runs/${run}/cancel`, { method: 'POST', headers: { cookie } });

@@ -3,8 +3,7 @@ import { afterAll, beforeEach } from 'vitest';
 import { listDecisions } from '../../src/engine/ledger/decisions.ts';
 import { addRows, type NewRow } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
-import { asLoad } from '../engine/ledger/fresh-ledger.ts';
+import { aRun, asLoad } from '../engine/ledger/fresh-ledger.ts';
 import { freshDatabase } from '../support/database.ts';
 import { type ConsoleOptions, openConsole } from './open-console.ts';
 import { HOSTILE } from './outbox-console.ts';
@@ -27,8 +26,7 @@ export async function openReviewConsole(needs: Pick<ConsoleOptions, 'openAccount
 
   /** A finished run with contacts in review; each has two candidates, and the second may be its customer. */
   async function inReview(labels: readonly string[], noKey: readonly string[] = []): Promise<void> {
-    const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-    const { run } = await startRun(pool, { ...about, sync: 'nightly', resource: 'contacts', phase: 'scan-contacts' });
+    const { id } = await aRun(database, { sync: 'nightly', account: 'acme' });
     const rows = [...labels, ...noKey].map((label, i) => ({
       n: i + 1,
       sourceId: String(i + 1),
@@ -37,18 +35,18 @@ export async function openReviewConsole(needs: Pick<ConsoleOptions, 'openAccount
       reason: i < labels.length ? 'AMBIGUOUS_MATCH' : 'NO_KEY',
       facts: { ids: ['15', '16'] },
     }));
-    await addRows(pool, run.id, rows);
+    await addRows(pool, id, rows);
     const asScanned = `update ledger.inputs set source_id = n::text, name = 'Ann Lee', email = 'ann@example.com' where run_id = $1`;
-    await pool.query(asScanned, [run.id]);
+    await pool.query(asScanned, [id]);
     const customers = {
       15: { name: 'Ann Lee', email: 'ANN@example.com' },
       16: { name: HOSTILE, email: 'other@example.com' },
     };
     await pool.query('insert into ledger.evidence select run_id, n, $2 from ledger.inputs where run_id = $1', [
-      run.id,
+      id,
       customers,
     ]);
-    await endRun(pool, run.id, 'done');
+    await endRun(pool, id, 'done');
   }
 
   /** A load whose orders may each belong to two customers; `names`: of their customers, in the file. Returns the run. */
@@ -56,8 +54,7 @@ export async function openReviewConsole(needs: Pick<ConsoleOptions, 'openAccount
     names: readonly string[],
     asked: Pick<NewRow, 'reason' | 'facts'> = ASKED,
   ): Promise<string> {
-    const about = { type: 'orders', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-    const { run } = await startRun(pool, { ...about, sync: 'orders', resource: 'orders', phase: 'load-orders' });
+    const run = await aRun(database, { sync: 'orders', type: 'orders', account: 'acme', resource: 'orders' });
     await asLoad(database, run);
     await addRows(
       pool,

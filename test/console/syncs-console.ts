@@ -1,6 +1,7 @@
 /** A console with syncs, two of them with a schedule. */
 import { afterAll, beforeEach } from 'vitest';
-import { type NewRun, startRun } from '../../src/engine/ledger/runs.ts';
+import type { NewRun } from '../../src/engine/ledger/runs.ts';
+import { aRun } from '../engine/ledger/fresh-ledger.ts';
 import { freshDatabase } from '../support/database.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 
@@ -29,9 +30,8 @@ export async function openSyncsConsole() {
 
   /** Returns the id of a new run. */
   async function begin(sync: string, more: Partial<NewRun> = {}): Promise<string> {
-    const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-    const { run } = await startRun(pool, { ...about, sync, resource: sync, phase: 'import-customers', ...more });
-    return run.id;
+    const run = { sync, account: 'acme', resource: sync, phase: 'import-customers', ...more };
+    return (await aRun(database, run)).id;
   }
 
   return { database, web, begin };

@@ -10,7 +10,7 @@ import {
   resumeRun,
   supersedeRuns,
 } from '../../src/engine/ledger/run-status.ts';
-import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { openedMessage } from '../../src/operator/alerts/message.ts';
 import { requireResumable } from '../../src/operator/run-actions.ts';
 import { statusOf } from '../../src/operator/status.ts';
@@ -82,14 +82,13 @@ describe('a run', () => {
     const { pool } = database;
     const run = await begin();
     await endRun(pool, run.id, 'failed', { code: 'SERVICE_AWAY', message: `away.${resumeHint(run.id)}` });
-    const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-    const other = await startRun(pool, { ...about, sync: 'other', resource: run.resource, phase: 'scan-contacts' });
-    await supersedeRuns(pool, other.run);
+    const other = await begin({ sync: 'other' });
+    await supersedeRuns(pool, other);
     expect(await keys()).toEqual(['run-failed:nightly:acme']);
-    await endRun(pool, other.run.id, 'done');
+    await endRun(pool, other.id, 'done');
     expect(await keys()).toEqual([]);
     const { error } = await readRun(pool, run.id);
-    expect(error).toBe(`away. Since then, run ${other.run.id} has replaced it: there is nothing left to resume.`);
+    expect(error).toBe(`away. Since then, run ${other.id} has replaced it: there is nothing left to resume.`);
     await expect(requireResumable(pool, await readRun(pool, run.id), (command) => command)).rejects.toThrow(
       'A later run has decided its records again, so there is nothing left to resume. See: runs show',
     );
