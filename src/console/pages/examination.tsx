@@ -1,7 +1,7 @@
 /** What the doctor found about the service of an account, and what is under way. */
 import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import type { Report } from '../../operator/examination.ts';
+import type { Report } from '../../operator/doctor/examine.ts';
 import {
   askedLines,
   attentionOf,

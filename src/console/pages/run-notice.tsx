@@ -14,18 +14,6 @@ import { type stuckTargets, WaitsForTargets } from './target-parts.tsx';
 /** A worker takes a new run sooner. */
 const TAKEN_WITHIN_MS = 10_000;
 
-function EndedAt({ run: { endedAt } }: { readonly run: Run }) {
-  return endedAt === undefined ? null : (
-    <>
-      <Time at={endedAt} exact />:
-    </>
-  );
-}
-
-function Code({ report: { state, error } }: { readonly report: RunReport }) {
-  return state === 'awaiting-approval' ? null : <code>{error?.code}</code>;
-}
-
 interface NoticeProps {
   readonly run: Run;
   readonly report: RunReport;
@@ -48,7 +36,8 @@ export function StateNotice({ run, report, suspended, stuck, correction, correct
     <>
       {report.error && (
         <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
-          {run.status === 'cancelled' ? <EndedAt run={run} /> : <Code report={report} />}{' '}
+          {run.status === 'cancelled' && run.endedAt && [<Time at={run.endedAt} exact />, ':']}
+          {run.status !== 'cancelled' && report.state !== 'awaiting-approval' && <code>{report.error.code}</code>}{' '}
           <Words text={report.error.message} />
           {other !== undefined && (
             <>
