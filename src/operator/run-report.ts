@@ -103,9 +103,13 @@ export interface Counted {
   readonly decided: number | undefined;
 }
 
-/** The rows of these runs, by run. */
+/**
+ * The rows of these runs, by run. An ended run has its counts saved, because unchanged rows of older runs are deleted; the rows
+ * of any other run are counted.
+ */
 export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<ReadonlyMap<string, Counted>> {
-  const each = await Promise.all(runs.map(async (run) => ({ run, counts: await countsOfRun(db, run) })));
+  const count = async (run: Run) => (isUnfinished(run) ? countRows(db, run.id) : countsOf(run.counts));
+  const each = await Promise.all(runs.map(async (run) => ({ run, counts: await count(run) })));
   const inReview = each.filter(({ run, counts }) => counts.review > 0 && run.type !== 'tasks' && !run.dryRun);
   const decided = await decidedRows(
     db,
@@ -119,15 +123,6 @@ function workedMs(run: Run, state: RunState): number {
   const isNow = state === 'receiving' || (run.status === 'running' && (state === 'running' || state === 'waiting'));
   const until = run.endedAt ?? (isNow ? new Date() : (run.attendedAt ?? run.createdAt));
   return Math.max(0, Math.round(until.getTime() - run.createdAt.getTime() - run.idleMs));
-}
-
-/**
- * Rows by verdict. An ended run has its counts saved, because unchanged rows of older runs are deleted; for any other
- * run the rows are counted.
- */
-async function countsOfRun(db: Queryable, run: Run): Promise<Counts> {
-  if (isUnfinished(run)) return countRows(db, run.id);
-  return countsOf(run.counts);
 }
 
 /** Calls a second that the account of a run is allowed; undefined if the settings do not say, or if it is discovered. */

@@ -16,8 +16,9 @@ import { nextStarts } from '../settings/next-start.ts';
 import type { Schedule } from '../settings/schedules.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import type { Problem } from './alerts/problem.ts';
+import { aboutOf, type Problem } from './alerts/problem.ts';
 import { findProblems, readStates, type States } from './current-problems.ts';
+import type { About } from './page-paths.ts';
 import type { RunReport, RunState } from './report.ts';
 import { budgetWords, reportRuns } from './run-report.ts';
 import { conditionWords, startWords, zoneOf } from './schedule-words.ts';
@@ -63,7 +64,7 @@ export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command'
   readonly title: string;
   /** Since when it is so; null if that is not known. */
   readonly since: Date | null;
-  readonly about: { readonly kind: 'run' | 'account' | 'target' | 'sync'; readonly name: string };
+  readonly about: About;
 }
 
 /** Reads the ledger only, and calls no service. Reads at the same time, so `db` is no single connection. */
@@ -121,19 +122,19 @@ async function readProblems(db: Queryable, settings: Settings) {
 const WORKING: readonly RunState[] = ['receiving', 'queued', 'running', 'waiting', 'auditing'];
 
 function needOf(problem: Problem): Need {
-  const { event, subject, what, command, since, run, account, target, inReview } = problem;
-  const need = {
+  const { event, subject, what, command, since = null, inReview } = problem;
+  const about = aboutOf(problem);
+  const title = about.kind === 'run' ? subject : about.name;
+  return {
     event,
     what,
+    title,
     why: whyOf(problem),
     command,
-    since: since ?? null,
+    since,
+    about,
     ...(inReview !== undefined && { inReview }),
   };
-  if (run !== undefined) return { ...need, title: subject, about: { kind: 'run', name: run } };
-  if (target !== undefined) return { ...need, title: target, about: { kind: 'target', name: target } };
-  if (account !== undefined) return { ...need, title: account, about: { kind: 'account', name: account } };
-  return { ...need, title: subject, about: { kind: 'sync', name: subject } };
 }
 
 /** A code alone says little to a person who looks here first. */

@@ -2,6 +2,7 @@
 import { safeLimits } from '../../client/budget/safe-limits.ts';
 import type { AccountState } from '../../operator/account-states.ts';
 import { formatRate } from '../../operator/format.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import { budgetLimits } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
 import { Act } from '../parts/inputs.tsx';
@@ -36,7 +37,7 @@ export function AccountProblems({
   readonly state: AccountState;
   readonly context: PageContext;
 }) {
-  const path = `/accounts/${encodeURIComponent(account)}`;
+  const path = accountPath(account);
   return (
     <>
       {[suspended, down].map(

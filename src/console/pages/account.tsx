@@ -6,6 +6,7 @@ import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/bud
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { originOf } from '../../settings/shared-accounts.ts';
 import { definePage, type PageContext } from '../page.ts';
@@ -14,10 +15,6 @@ import { Act, Field } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Time } from '../parts/parts.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 import { Examined } from './examination.tsx';
-
-export function accountPath(account: string): string {
-  return `/accounts/${encodeURIComponent(account)}`;
-}
 
 /** What can be shown of the budget, and in which steps. */
 const RANGES = {

@@ -1,8 +1,8 @@
 /** Accounts: whether each may be called, its address, and its budget now. */
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Facts, Foreign } from '../parts/parts.tsx';
-import { accountPath } from './account.tsx';
 import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
 
 export const accounts = definePage({

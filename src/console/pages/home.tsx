@@ -5,6 +5,7 @@ import { type Run, runningRuns } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { formatTook } from '../../operator/format.ts';
+import { accountPath, pageAbout } from '../../operator/page-paths.ts';
 import { kindOf, phaseWords } from '../../operator/phase-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
 import { lastNights, NIGHTS, zonesOf } from '../../operator/sync-list.ts';
@@ -16,10 +17,8 @@ import { Legend, Nights } from '../parts/nights.tsx';
 import { addressOf, Chip, Command, Empty, Foreign, Link, Section, Time } from '../parts/parts.tsx';
 import { Doing } from '../parts/phases.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
-import { accountPath } from './account.tsx';
 import { RateNow } from './account-parts.tsx';
 import { NextStarts } from './next-starts.tsx';
-import { targetPath } from './target-parts.tsx';
 
 export const home = definePage({
   path: '/',
@@ -136,7 +135,7 @@ function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint
                 {inReview !== undefined && inReview > 0 ? (
                   <a href={addressOf('/review', { sync: title })}>Review {plural(inReview, 'row')}</a>
                 ) : (
-                  <a href={pageOf(about)}>{STEPS[event]}</a>
+                  <a href={pageAbout(about)}>{STEPS[event]}</a>
                 )}
               </p>
             </div>
@@ -163,26 +162,11 @@ const STEPS: Readonly<Record<Need['event'], string>> = {
   'target-failing': 'See its deliveries',
 };
 
-function pageOf({ kind, name }: Need['about']): string {
-  switch (kind) {
-    case 'run':
-      return `/runs/${name}`;
-    case 'sync':
-      return '/syncs';
-    case 'target':
-      return targetPath(name);
-    case 'account':
-      return accountPath(name);
-    default:
-      return kind satisfies never;
-  }
-}
-
 function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>) {
-  if (about.kind !== 'run') return <a href={pageOf(about)}>{what}</a>;
+  if (about.kind !== 'run') return <a href={pageAbout(about)}>{what}</a>;
   return (
     <>
-      <Link to={pageOf(about)} text={title} most={80} /> <code class="id">{about.name}</code>
+      <Link to={pageAbout(about)} text={title} most={80} /> <code class="id">{about.name}</code>
     </>
   );
 }

@@ -4,6 +4,7 @@ import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts'
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
 import type { Lag } from '../../mirror/outbox/delays.ts';
 import { formatShare, formatTook } from '../../operator/format.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import { Table, Time } from './parts.tsx';
 
 const HEIGHT = 80;
@@ -70,7 +71,7 @@ export function Speed({ throughput: { sent, widthS, startedAt }, account, minute
     <>
       <p class="dim">
         {plural(total, 'send')}, at most {most} in {formatTook(widthS * 1_000)}. The page of{' '}
-        <a id="budget" href={`/accounts/${encodeURIComponent(account)}`}>
+        <a id="budget" href={accountPath(account)}>
           account {account}
         </a>{' '}
         shows the calls of all runs. The allowed rate is kept for a week. A row counts in the second in which its answer
