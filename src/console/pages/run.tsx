@@ -59,7 +59,7 @@ export const run = definePage({
       readLoad(pool, shown.id),
       correctionOf(pool, shown.id),
     ]);
-    const { report, sections, reasons, throughput, minutes, times, left, rowsSettled, canRetry } = figures;
+    const { report, sections, reasons, throughput, minutes, times, left, canRetry } = figures;
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const hasResults = isLoad && report.counts.in > 0 && shown.rowsPruned === 0;
@@ -81,7 +81,7 @@ export const run = definePage({
         <>
           <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction, canRetry }} />
           <StateNotice run={shown} {...{ report, suspended, stuck, correction, corrected, hint }} />
-          <Phases run={{ ...shown, rowsSettled }} {...{ report, left, times, minutes }} />
+          <Phases {...{ run: shown, report, left, times, minutes }} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} {...{ report, hasResults }} hasProblems={sections.length > 0} />
@@ -145,7 +145,6 @@ interface Figures {
   readonly minutes: readonly BudgetMinute[];
   readonly times: readonly PhaseTimes[];
   readonly left: RowsLeft | undefined;
-  readonly rowsSettled: number;
   readonly canRetry: boolean;
 }
 
@@ -174,7 +173,7 @@ async function readFigures({ pool, settings, hint }: PageContext, run: Run): Pro
     isOpen && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
     phaseTimes(pool, run),
   ]);
-  return { report, sections, reasons, canRetry, throughput, minutes, times, left, rowsSettled: run.rowsSettled };
+  return { report, sections, reasons, canRetry, throughput, minutes, times, left };
 }
 
 async function speedOf(pool: PageContext['pool'], { id, scope }: Run) {
