@@ -9,6 +9,7 @@ import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { startRun } from '../../src/engine/ledger/runs.ts';
 import { pauseSync } from '../../src/engine/ledger/schedules.ts';
+import { addBudgetUse } from '../../src/engine/ledger/scopes/budget-minutes.ts';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -96,8 +97,9 @@ test('shows until when an account waits for the rate limit of its service', asyn
   for (const retryAfterMs of [600_000, 1_000])
     recorder.called('acme', { outcome: { status: 'limited', httpStatus: 429, retryAfterMs } } as CallEvent); // as: all that is read
   await recorder.close();
+  await addBudgetUse(database.pool, 'acme', { calls: 9, limited: 0, waitedMs: 0, perSecond: 0.2 });
   expect((await status()).stdout).toMatch(
-    /acme +at most 30 calls a minute +waits for the rate limit until \d{4}-.* UTC\n/,
+    /acme +12 calls a minute when last used \(at most 30 calls a minute\) +waits for the rate limit until \d{4}-.* UTC\n/,
   );
   const { pausedUntil } = (await status('--json')).json.accounts[0];
   expect(Date.parse(pausedUntil) - Date.now()).toBeGreaterThan(500_000);
