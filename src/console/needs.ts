@@ -17,7 +17,6 @@ export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
   readonly readSecret: (ref: SecretRef) => Promise<string>;
   /** Reads the file of the settings again. */
   readonly checkSettings: () => Promise<SettingsCheck>;
-  readonly budgets: Accounts['budgets'];
   readonly openAccount: Accounts['open'];
   /** Examines the service of an account, and keeps the report. */
   readonly examine: (account: string, options: ExamineOptions) => Promise<Report>;

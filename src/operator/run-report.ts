@@ -1,4 +1,5 @@
 /** Reads what is reported of runs. */
+import { safeLimits } from '../client/budget/safe-limits.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { decidedRows } from '../engine/ledger/decisions.ts';
 import { type Counts, countRows, countsOf, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
@@ -131,11 +132,14 @@ export function allowedFor(run: Run, settings: Settings): number | undefined {
   return account === undefined || account.budget.mode === 'discover' ? undefined : budgetLimits(account).ratePerSecond;
 }
 
-/** `20 calls a second`, or that the rate is discovered. */
-export function budgetWords(account: AccountSettings): string {
-  const { ratePerSecond } = budgetLimits(account);
-  const most = `at most ${formatRate(ratePerSecond)}`;
-  return account.budget.mode === 'discover' ? `found out while calling, ${most}` : most;
+/** What an account is allowed. `lastRate`: calls a second when it was last used, which the service may have lowered. */
+export function budgetWords(account: AccountSettings, lastRate: number | undefined): string {
+  const limits = budgetLimits(account);
+  const full = safeLimits(limits).pace.ratePerSecond;
+  const isLower = lastRate !== undefined && lastRate < full && formatRate(lastRate) !== formatRate(full);
+  const isUnknown = limits.mode === 'discover' && !isLower;
+  const most = `${isUnknown ? 'found out while calling, ' : ''}at most ${formatRate(limits.ratePerSecond)}`;
+  return isLower ? `${formatRate(lastRate)} when last used (${most})` : most;
 }
 
 /** At most 1: a burst after a pause may exceed the rate. */

@@ -6,6 +6,7 @@ import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { pauseSync } from '../../src/engine/ledger/schedules.ts';
+import { addBudgetUse } from '../../src/engine/ledger/scopes/budget-minutes.ts';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -32,7 +33,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   const { pool } = database;
   const empty = await status();
   expect(empty.stdout).toMatch(
-    /^Needs a person:\n {2}syncs (nightly, hourly|hourly, nightly): no scheduler starts them: start one, .*\n {6}lockstep start.*\n\nRunning now\n {2}none\n\nNext starts\n/,
+    /^Needs a person:\n {2}syncs (nightly, hourly|hourly, nightly): no scheduler starts them\. Start one; .*\n {6}lockstep start.*\n\nRunning now\n {2}none\n\nNext starts\n/,
   );
   // Between 0:00 and 1:00 UTC both start at the same time, and may come in any order.
   expect(empty.stdout).toMatch(
@@ -83,8 +84,9 @@ test('shows until when an account waits for the rate limit of its service', asyn
   for (const retryAfterMs of [600_000, 1_000])
     recorder.called('acme', { outcome: { status: 'limited', httpStatus: 429, retryAfterMs } } as CallEvent); // as: all that is read
   await recorder.close();
+  await addBudgetUse(database.pool, 'acme', { calls: 9, limited: 0, waitedMs: 0, perSecond: 0.2 });
   expect((await status()).stdout).toMatch(
-    /acme +at most 30 calls a minute +waits for the rate limit until \d{4}-.* UTC\n/,
+    /acme +12 calls a minute when last used \(at most 30 calls a minute\) +waits for the rate limit until \d{4}-.* UTC\n/,
   );
   const { pausedUntil } = (await status('--json')).json.accounts[0];
   expect(Date.parse(pausedUntil) - Date.now()).toBeGreaterThan(500_000);

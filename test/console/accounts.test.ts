@@ -56,7 +56,7 @@ describe.runIf(CHROMIUM)('an account', () => {
     await plain.close();
     const { page, wrong, close } = await openPage();
     await page.goto(web.url);
-    expect(await page.evaluate(LINES_OF_RATE)).toBe(1);
+    expect(await page.evaluate(LINES_OF_RATE)).toBe(2); // what the service allows, and the settings
     await addBudgetUse(pool, 'test', { ...use, pausedForMs: 60_000 });
     // Pages that are opened at nearly the same time share what was read for the first one.
     await expect
@@ -65,6 +65,10 @@ describe.runIf(CHROMIUM)('an account', () => {
         return page.textContent('td.rate');
       })
       .toContain('waits for the rate limit until');
+    await page.goto(`${web.url}/accounts`);
+    const card = await page.locator('.card', { hasText: 'test' }).textContent();
+    expect(card).toMatch(/waits for the rate limit until .*15 calls a second when last used \(at most/);
+    expect(card).not.toContain('no problem');
     await page.goto(`${web.url}/accounts/test?range=hour`);
     await page.goto(`${web.url}/accounts/test?range=hour`);
     await page.locator('.u-legend').waitFor();

@@ -34,7 +34,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Read it again' }).last().click();
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: 'Correct 2 rows' }).click();
-    expect(await page.textContent('footer')).toMatch(/--map order_id=Nr\. .*--map 'amount=netto \(EUR\)'/);
+    expect(await page.textContent('footer')).toMatch(
+      /--map order_id=Nr\. .*--map 'amount=netto \(EUR\)'.* --header-row 3 --results/,
+    );
     await close();
   });
 

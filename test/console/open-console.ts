@@ -56,7 +56,6 @@ export async function openConsole({ database, text = SETTINGS, env = {}, ...need
       const { type, account } = syncNamed(settings, sync);
       return startRun(pool, { sync, type, account, resource: sync, options: {}, phase: 'scan-contacts', ...how });
     },
-    budgets: () => new Map(),
     accounts: {
       inspect: async (name) => Promise.reject(new Error(`no account ${name} here`)),
       identify: async (name) => Promise.reject(new Error(`no account ${name} here`)),

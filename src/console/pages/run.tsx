@@ -60,7 +60,7 @@ export const run = definePage({
       readLoad(pool, shown.id),
       correctionOf(pool, shown.id),
     ]);
-    const { report, sections, reasons, canRetry, throughput, minutes, times, left, rowsSettled } = figures;
+    const { report, sections, reasons, throughput, minutes, times, left, canRetry } = figures;
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const hasResults = isLoad && report.counts.in > 0 && shown.rowsPruned === 0;
@@ -82,7 +82,7 @@ export const run = definePage({
         <>
           <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction, canRetry }} />
           <StateNotice run={shown} {...{ report, suspended, stuck, correction, corrected, hint }} />
-          <Phases run={{ ...shown, rowsSettled }} {...{ report, left, times, minutes }} />
+          <Phases {...{ run: shown, report, left, times, minutes }} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} {...{ report, hasResults }} hasProblems={sections.length > 0} />
@@ -140,7 +140,7 @@ async function readFigures(context: PageContext, run: Run) {
     isOpen && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
     phaseTimes(pool, run),
   ]);
-  return { ...rows, ...speed, left, times, rowsSettled: run.rowsSettled };
+  return { ...rows, ...speed, left, times };
 }
 
 async function rowsOf({ pool, settings, hint }: PageContext, run: Run) {

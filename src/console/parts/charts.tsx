@@ -96,19 +96,13 @@ export function Lags({ lag: { target, longestMs, from } }: { readonly lag: Lag }
 }
 
 /** Calls of an account: the last minutes as a gauge, and the last hour minute by minute. `most`: calls a second that are allowed. */
-export function LastHour({
-  minutes,
-  most,
-}: {
-  readonly minutes: readonly BudgetMinute[];
-  readonly most: number | undefined;
-}) {
+export function LastHour({ minutes, most }: { readonly minutes: readonly BudgetMinute[]; readonly most: number }) {
   if (minutes.length === 0) return <small class="dim">no call in the last hour</small>;
   const calls = minutes.map((minute) => minute.calls);
   const total = calls.reduce((sum, n) => sum + n, 0);
   return (
     <span class="spark">
-      {most !== undefined && <Gauge minutes={minutes.slice(-2)} most={most} />}
+      <Gauge minutes={minutes.slice(-2)} most={most} />
       <Svg values={calls} label={`Calls in each minute of the last hour, at most ${formatCount(Math.max(...calls))}`} />
       <small class="dim">{plural(total, 'call')} in the last hour</small>
     </span>
