@@ -131,7 +131,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
-    readHook: hookReader(githubHook, settings.hookSecret, needs),
+    readHook: hookReader(githubHook, settings, needs),
     admin: githubAdmin(settings),
   });
 }

@@ -114,7 +114,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
-    readHook: hookReader(jiraHook(doneStatus), settings.hookSecret, needs),
+    readHook: hookReader(jiraHook(doneStatus), settings, needs),
     admin: jiraAdmin(settings),
   });
 }
