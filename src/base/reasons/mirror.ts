@@ -83,6 +83,10 @@ export const MIRROR_REASONS = {
     meaning: 'The receiver of the webhook, or the mail server, answered with an error.',
     remedy: `Fix the receiver. Lockstep retries the delivery until it is a dead letter; ${REPLAY}`,
   },
+  DROPPED: {
+    meaning: 'A person dropped the delivery, because the settings did not have its target any more.',
+    remedy: `To send it after all, put the target back into the settings, ${REPLAY_SKIPPED}`,
+  },
   FILTERED: { meaning: 'The settings of the target do not ask for this change: see its `events` and `fields`.' },
   FIELD_INVALID: {
     meaning: 'A template yields a value that the field cannot have. The state and the other fields were written.',

@@ -5,7 +5,7 @@ import { countDeliveries, DELIVERY_STATES, listDeliveries } from '../../mirror/o
 import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
 import { targetNamed } from '../../settings/settings.ts';
-import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
+import { dropDeliveries, enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
 import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
@@ -46,6 +46,14 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     params: z.object({ target: z.string() }),
     answer: done,
     work: (needs, { taking, params }) => enableTarget(needs, taking, params.target),
+  }),
+  defineEndpoint({
+    name: 'drop-deliveries',
+    summary: 'End what waits for a target that was removed from the settings',
+    route: 'POST /targets/{target}/drop',
+    params: z.object({ target: z.string() }),
+    answer: done,
+    work: (needs, { taking, params }) => dropDeliveries(needs, taking, params.target),
   }),
   defineEndpoint({
     name: 'test-target',

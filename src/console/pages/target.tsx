@@ -42,6 +42,7 @@ export const target = definePage({
     const channel = channelIn(name);
     const own = settings.targets[name];
     const channelSettings = channel === undefined ? undefined : settings.alerts[channel];
+    const stranded = counts && isStranded(counts, settings) && counts;
     return {
       title: name,
       tab: 'deliveries',
@@ -57,7 +58,7 @@ export const target = definePage({
         <>
           <div class="headline">
             <div>
-              <Health {...health} dead={dead} stranded={counts && isStranded(counts, settings) && counts} />
+              <Health {...health} dead={dead} stranded={stranded} />
             </div>
             <div class="acts">
               {dead > 0 && (
@@ -68,6 +69,7 @@ export const target = definePage({
                 />
               )}
               {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
+              {stranded && canAct && <Act path={`${targetPath(name)}/drop`} label="Drop what waits" />}
               {(channel !== undefined || takesTests(own)) && canAct && (
                 <Act path={`${targetPath(name)}/test`} label="Send a test message" />
               )}
