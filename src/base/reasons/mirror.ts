@@ -66,7 +66,10 @@ export const MIRROR_REASONS = {
       'The target answered with a server error, or with a status or code that the settings list under retry. The delivery is retried.',
   },
   UNAVAILABLE: { meaning: 'The database does not accept work at the moment. The delivery is retried.' },
-  CONFLICT: { meaning: 'The target answered that the change conflicts with another one. The delivery is retried.' },
+  CONFLICT: {
+    meaning:
+      'The target answered that the change conflicts with another one, or that this item is changed too often. The delivery is retried.',
+  },
   REDIRECT: {
     meaning: 'The service answered with a redirect, which is not followed.',
     remedy: 'Correct the base URL.',
