@@ -1,4 +1,4 @@
-/** What an operator reads about deliveries, and how deliveries are sent again. */
+/** What an operator reads about deliveries, and how deliveries are sent again or dropped. */
 import { plural } from '../base/counts.ts';
 import { wrongUse } from '../base/errors.ts';
 import {
@@ -6,9 +6,11 @@ import {
   type DeliveryCounts,
   type DeliveryFilter,
   type ListedDelivery,
+  listDeliveries,
   type ShownDelivery,
   showDelivery,
 } from '../mirror/outbox/deliveries.ts';
+import { countIdle, dropIdle } from '../mirror/outbox/drop.ts';
 import { type Replayed, type ReplayHow, replay } from '../mirror/outbox/replay.ts';
 import { disabledTargets, enableTargets } from '../mirror/outbox/target-states.ts';
 import { quote } from '../settings/message-parts.ts';
@@ -99,9 +101,30 @@ export async function strandedDeliveries(db: Queryable, settings: Settings): Pro
   return (await countDeliveries(db)).filter((counts) => isStranded(counts, settings));
 }
 
-/** `2 deliveries wait until the settings have the target again`. */
+/** `2 deliveries wait until the settings have the target again, or a person drops them`. */
 export function strandedWords({ open }: DeliveryCounts): string {
-  return `${plural(open, 'delivery', 'deliveries')} ${open === 1 ? 'waits' : 'wait'} until the settings have the target again`;
+  const [wait, them] = open === 1 ? ['waits', 'it'] : ['wait', 'them'];
+  return `${plural(open, 'delivery', 'deliveries')} ${wait} until the settings have the target again, or a person drops ${them}`;
+}
+
+/** Ends what waits for a target that has left the settings; returns how many deliveries. @throws as `planDrop` */
+export async function dropStranded(db: Queryable, settings: Settings, target: string, by: string): Promise<number> {
+  await requireLeft(db, settings, target);
+  return dropIdle(db, target, `dropped by ${by}, because the settings did not have the target`);
+}
+
+/** How many would be ended. @throws LockstepError TARGET_IN_SETTINGS; SETTINGS_NAME_UNKNOWN if it has no deliveries either */
+export async function planDrop(db: Queryable, settings: Settings, target: string): Promise<number> {
+  await requireLeft(db, settings, target);
+  return countIdle(db, target);
+}
+
+async function requireLeft(db: Queryable, settings: Settings, target: string): Promise<void> {
+  if (outboxNames(settings).includes(target)) {
+    const message = `The settings have ${quote(target)}, so its deliveries are sent: remove it there before you drop them`;
+    throw wrongUse(message, 'TARGET_IN_SETTINGS');
+  }
+  if ((await listDeliveries(db, { target }, 1)).length === 0) requireTarget(settings, target);
 }
 
 /** Such as `waiting, next try 2026-11-21 02:00:05`; times in the time of this machine. */

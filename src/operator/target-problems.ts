@@ -8,7 +8,7 @@ import type { Queryable } from '../storage/queryable.ts';
 import { type ChannelState, channelStates } from './alerts/channel-states.ts';
 import { outboxName } from './alerts/channels/channel.ts';
 import { lasting, type Problem } from './alerts/problem.ts';
-import { strandedDeliveries, strandedWords } from './deliveries.ts';
+import { outboxNames, strandedDeliveries, strandedWords } from './deliveries.ts';
 
 /** By name; those of channels come last. Reads at the same time, so `db` is no single connection. */
 export async function targetProblems(
@@ -21,11 +21,13 @@ export async function targetProblems(
     strandedDeliveries(db, settings),
     channelStates(db, Object.keys(settings.alerts).map(outboxName)),
   ]);
-  const names = new Set([...states, ...left, ...stranded].map(({ target }) => target));
+  const known = outboxNames(settings);
+  const present = states.filter(({ target }) => known.includes(target));
+  const names = new Set([...present, ...left, ...stranded].map(({ target }) => target));
   const reported = [...names].sort().flatMap((name) => {
     const of = <T extends { readonly target: string }>(all: readonly T[]) => all.find(({ target }) => target === name);
     const counts = of(stranded);
-    return counts === undefined ? ofTarget(name, of(states), of(left)) : [ofStranded(counts)];
+    return counts === undefined ? ofTarget(name, of(present), of(left)) : [ofStranded(counts)];
   });
   const stopped = new Set(reported.map(({ target }) => target));
   return [...reported, ...channels.filter(({ target }) => !stopped.has(target)).flatMap(ofChannel)];
@@ -67,7 +69,7 @@ function ofStranded(counts: DeliveryCounts): Problem {
   const what = `target ${target}`;
   const about = { subject: what, what, target, since: undefined, cause: 'NOT_IN_SETTINGS' };
   const why = `not in the settings: ${strandedWords(counts)}`;
-  return { ...about, event: 'target-failing', why, command: `deliveries --target ${target}`, isPassing: true };
+  return { ...about, event: 'target-failing', why, command: `deliveries drop ${target} --dry-run`, isPassing: true };
 }
 
 /** A channel has few messages, so each that it does not accept counts. */

@@ -11,7 +11,7 @@ import {
   apiUrl,
   columns,
   createFlag,
-  hookSecret,
+  hookKeys,
   httpKeys,
   namedColumns,
   neededFor,
@@ -74,7 +74,7 @@ const github = z
     create: createFlag,
     labels: z.array(nonEmpty.max(50)).max(20).prefault([]).describe('Labels of the issues it creates.'),
     columns,
-    hookSecret,
+    ...hookKeys,
     ...itemKeys({ title: true, description: true, labels: true, assignee: true }),
     // GitHub asks for one write at a time and at least a second between two. For simplicity, reads wait too.
     ...httpKeys({ requests: 1, perMs: 1000, concurrency: 1 }),
@@ -125,7 +125,7 @@ const jira = z
     create: createFlag,
     issueType: nonEmpty.prefault('Task').describe('Type of the issues it creates. Default: Task.'),
     columns: namedColumns,
-    hookSecret,
+    ...hookKeys,
     ...itemKeys(AND_CUSTOM),
     ...httpKeys({ requests: 5, perMs: 1000, concurrency: 4 }),
   })
@@ -154,6 +154,7 @@ const asana = z
       .describe('Id of the project where tasks are created.'),
     create: createFlag,
     columns,
+    ...hookKeys,
     hookSecret: secret
       .optional()
       .describe(
@@ -184,7 +185,7 @@ const linear = z
       .describe('Key of the team for created issues: the letters before the number of its issues.'),
     create: createFlag,
     columns: namedColumns,
-    hookSecret,
+    ...hookKeys,
     ...itemKeys(EVERY_FIELD),
     // Linear allows 2500 calls an hour for each user of an API key.
     ...httpKeys({ requests: 40, perMs: 60_000, concurrency: 4 }),
@@ -203,7 +204,7 @@ const todoist = z
       .describe('Id of the project where tasks are created. Default: the inbox.'),
     create: createFlag,
     columns,
-    hookSecret,
+    ...hookKeys,
     ...itemKeys(EVERY_FIELD),
     // Todoist allows 1000 calls in 15 minutes for each user.
     ...httpKeys({ requests: 60, perMs: 60_000, concurrency: 4 }),

@@ -99,9 +99,14 @@ export const namedColumns = z
   .prefault({})
   .describe(`${BY_COLUMN} Values: completed, open, or the name of a status.`);
 
-export const hookSecret = secret
-  .optional()
-  .describe('Secret of the webhook that reports changes made there; without it no call is accepted.');
+export const hookKeys = {
+  hookSecret: secret
+    .optional()
+    .describe('Secret of the webhook that reports changes made there; without it no call is accepted.'),
+  previousHookSecret: secret
+    .optional()
+    .describe('The previous secret: during a rotation, calls signed with either are accepted.'),
+};
 
 /** For `.check`: these fields are looked up in a place that the settings name. */
 export function neededForFields<Field extends string>(fields: readonly Field[]) {

@@ -88,6 +88,15 @@ test('a target shows its address, and the syncs that send to it', async () => {
   expect(await htmlAt('/targets/issues')).not.toContain('Receives from');
 });
 
+test('the number that waits and its list agree, also while a delivery is being sent', async () => {
+  await deliver([null, null, 'dead']);
+  await database.pool.query(`update ledger.deliveries set state = 'sending' where id = 'msg_0'`);
+  expect(await htmlAt('/targets/hook')).toContain('>2 waiting</a>');
+  expect(await htmlAt('/deliveries?target=hook&verdict=waiting')).toMatch(/msg_0.*sending.*msg_1.*waiting/s);
+  await database.pool.query(`update ledger.deliveries set state = 'sending' where id = 'msg_1'`);
+  expect(await htmlAt('/deliveries?target=hook&verdict=waiting')).not.toContain('Try all of these now');
+});
+
 test('all deliveries that wait are tried now, after a question; those that have ended are not', async () => {
   await deliver(['dead', null, null]);
   await database.pool.query(`update ledger.deliveries set due_at = now() + interval '1 day'`);
@@ -151,4 +160,11 @@ test('a target that left the settings is named with its deliveries, wherever the
     expect(html).toContain('until the settings have its target again');
     expect(html).not.toContain('Try now');
   }
+  expect(await htmlAt('/targets/former')).toContain('Drop what waits');
+  await postForm(web, '/targets/former/drop');
+  expect(await htmlAt('/targets/former')).toMatch(/no problem.*>0 waiting</s);
+  expect(await htmlAt('/')).not.toContain('former');
+  expect(await htmlAt('/activity')).toMatch(/Drop deliveries.*former.*done/s);
+  expect((await call('/targets/former/drop', {})).json).toMatchObject({ refused: 'NONE_WAITS' });
+  expect((await call('/targets/hook/drop', {})).json).toMatchObject({ error: { code: 'TARGET_IN_SETTINGS' } });
 });

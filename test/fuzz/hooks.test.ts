@@ -18,7 +18,7 @@ type Vendor = 'github' | 'jira' | 'todoist' | 'linear' | 'asana';
 
 const AT = '2026-11-23T12:00:00Z';
 const NOW = new Date(AT);
-const secret = secretRef(HOOK_SECRET);
+const hookSecret = secretRef(HOOK_SECRET);
 const box = sealed(JSON.stringify({ id: '1', secret: HOOK_SECRET }), HOOK_SECRET, 'hook');
 const kept: KeptSecrets = {
   read: async () => ({ sealed: box, expiresAt: undefined }),
@@ -33,11 +33,11 @@ const needs = {
 };
 
 const READERS: Readonly<Record<Vendor, NonNullable<Target['readHook']>>> = {
-  github: hookReader(githubHook, secret, needs),
-  jira: hookReader(jiraHook('Done'), secret, needs),
-  todoist: hookReader(todoistHook, secret, needs),
-  linear: hookReader(linearHook, secret, needs),
-  asana: asanaHookReader(asanaSettings({ hookSecret: secret }), needs),
+  github: hookReader(githubHook, { hookSecret }, needs),
+  jira: hookReader(jiraHook('Done'), { hookSecret }, needs),
+  todoist: hookReader(todoistHook, { hookSecret }, needs),
+  linear: hookReader(linearHook, { hookSecret }, needs),
+  asana: asanaHookReader(asanaSettings({ hookSecret }), needs),
 };
 const repository = { name: 'hello', owner: { login: 'octocat' } };
 const BODIES: Readonly<Record<Vendor, object>> = {

@@ -66,7 +66,10 @@ export const MIRROR_REASONS = {
       'The target answered with a server error, or with a status or code that the settings list under retry. The delivery is retried.',
   },
   UNAVAILABLE: { meaning: 'The database does not accept work at the moment. The delivery is retried.' },
-  CONFLICT: { meaning: 'The target answered that the change conflicts with another one. The delivery is retried.' },
+  CONFLICT: {
+    meaning:
+      'The target answered that the change conflicts with another one, or that this item is changed too often. The delivery is retried.',
+  },
   REDIRECT: {
     meaning: 'The service answered with a redirect, which is not followed.',
     remedy: 'Correct the base URL.',
@@ -82,6 +85,10 @@ export const MIRROR_REASONS = {
   NOT_ACCEPTED: {
     meaning: 'The receiver of the webhook, or the mail server, answered with an error.',
     remedy: `Fix the receiver. Lockstep retries the delivery until it is a dead letter; ${REPLAY}`,
+  },
+  DROPPED: {
+    meaning: 'A person dropped the delivery, because the settings did not have its target any more.',
+    remedy: `To send it after all, put the target back into the settings, ${REPLAY_SKIPPED}`,
   },
   FILTERED: { meaning: 'The settings of the target do not ask for this change: see its `events` and `fields`.' },
   FIELD_INVALID: {

@@ -1,4 +1,5 @@
-/** `lockstep deliveries …`: lists, shows and replays deliveries to outside systems. */
+/** `lockstep deliveries …`: lists, shows, replays and drops deliveries to outside systems. */
+import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';
 import type { TargetAnswer } from '../../contract/target.ts';
@@ -13,9 +14,11 @@ import { planReplay } from '../../mirror/outbox/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import {
   attemptsWords,
+  dropStranded,
   type Hold,
   hasFailedLast,
   holds,
+  planDrop,
   planWords,
   readDelivery,
   replayHow,
@@ -30,6 +33,7 @@ import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
+import { thisPerson } from '../this-person.ts';
 import { commaSeparated, toTime, wholeNumber } from './arguments.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -54,12 +58,14 @@ export function define(deliveries: Command, perform: Perform): void {
   $ lockstep deliveries --verdict dead --since 24h
   $ lockstep deliveries show msg_4Zb0hTnV2m0b5mJt1gq0XxKp
   $ lockstep deliveries replay --target ops-hook --verdict dead
-  $ lockstep deliveries enable ops-hook`)
+  $ lockstep deliveries enable ops-hook
+  $ lockstep deliveries drop former-hook`)
     .action(perform(list));
   withFilters(deliveries);
   addShow(deliveries, perform);
   addReplay(deliveries, perform);
   addEnable(deliveries, perform);
+  addDrop(deliveries, perform);
 }
 
 function withFilters(command: Command): Command {
@@ -115,6 +121,19 @@ function addEnable(deliveries: Command, perform: Perform): void {
     .action(perform(enable));
 }
 
+function addDrop(deliveries: Command, perform: Perform): void {
+  deliveries
+    .command('drop')
+    .summary('end what waits for a target that was removed from the settings')
+    .description(
+      'Ends the deliveries that wait for a target that the settings do not have any more, as skipped (DROPPED). Each keeps who ' +
+        'dropped it. If the target comes back, `deliveries replay --target NAME --verdict skipped` sends them.',
+    )
+    .argument('<target>', 'name that the target had in the settings')
+    .option('--dry-run', 'print how many deliveries would end, and change nothing')
+    .action(perform(drop));
+}
+
 async function list(session: Session, { limit, ...options }: FilterOptions & { limit: number }): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
@@ -130,7 +149,10 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const present = states.filter(({ target }) => holdOf(target) !== 'not in the settings');
   out.say(
     ...present.flatMap((state) => stateLines(state, hint)),
-    ...stranded.map((counts) => `${counts.target} is not in the settings: ${strandedWords(counts)}.`),
+    ...stranded.map(
+      (counts) =>
+        `${counts.target} is not in the settings: ${strandedWords(counts)} with: ${hint(`deliveries drop ${counts.target}`)}`,
+    ),
   );
   out.result({ deliveries, targets: states });
 }
@@ -218,6 +240,22 @@ async function enable(session: Session, target: string): Promise<void> {
   const isChanged = (await enableTargets(pool, [target])).length > 0;
   session.out.say(isChanged ? `${target} is enabled.` : `${target} was not disabled; nothing has changed.`);
   session.out.result({ target, enabled: isChanged });
+}
+
+async function drop(
+  session: Session,
+  target: string,
+  { dryRun = false }: { readonly dryRun?: boolean },
+): Promise<void> {
+  const { out } = session;
+  const settings = await session.settings();
+  const { pool } = await session.openLedger();
+  const dropped = dryRun
+    ? await planDrop(pool, settings, target)
+    : await dropStranded(pool, settings, target, thisPerson());
+  const deliveries = plural(dropped, 'delivery', 'deliveries');
+  out.say(dryRun ? `${deliveries} to ${target} would end as skipped.` : `${deliveries} to ${target} ended as skipped.`);
+  out.result({ target, dryRun, dropped });
 }
 
 /** @throws LockstepError if the target is in neither the settings nor the ledger, or --since is not before --until */

@@ -4,11 +4,11 @@ import type { DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
 import { enableTargets } from '../../mirror/outbox/target-states.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
-import { readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
+import { dropStranded, readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
 import { testTarget } from '../../operator/target-check.ts';
 import { channelNamed } from '../../settings/settings.ts';
 import type { ConsoleNeeds } from '../needs.ts';
-import { type ActionNeeds, type Done, keeping, type Taking } from './actions.ts';
+import { type ActionNeeds, byWords, type Done, keeping, type Taking } from './actions.ts';
 
 /** Sends ended deliveries again, and one that waits for its retry if its id is given. @throws LockstepError DELIVERY_UNKNOWN, CONSOLE_NOT_ALLOWED */
 export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: DeliveryFilter): Promise<Done> {
@@ -41,6 +41,15 @@ export function enableTarget(needs: ActionNeeds, taking: Taking, target: string)
     if (isChanged) return { said: `${target} was enabled: a worker sends what waits for it.` };
     requireTarget(needs.settings(), target);
     return { said: `${target} was not disabled; nothing has changed.`, refused: 'NOT_DISABLED' };
+  });
+}
+
+/** Ends what waits for a target that has left the settings. @throws LockstepError TARGET_IN_SETTINGS, SETTINGS_NAME_UNKNOWN, CONSOLE_NOT_ALLOWED */
+export function dropDeliveries(needs: ActionNeeds, taking: Taking, target: string): Promise<Done> {
+  return keeping(needs, taking, 'drop-deliveries', target, async () => {
+    const dropped = await dropStranded(needs.pool, needs.settings(), target, byWords(taking));
+    if (dropped === 0) return { said: `No delivery waits for ${target}; nothing has changed.`, refused: 'NONE_WAITS' };
+    return { said: `${plural(dropped, 'delivery', 'deliveries')} to ${target} ended as skipped.` };
   });
 }
 

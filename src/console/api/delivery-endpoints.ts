@@ -6,7 +6,7 @@ import { targetStates } from '../../mirror/outbox/target-states.ts';
 import { countOutbox, readDelivery } from '../../operator/deliveries.ts';
 import { checkNow } from '../../operator/target-check.ts';
 import { targetNamed } from '../../settings/settings.ts';
-import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
+import { dropDeliveries, enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
 import { done, limit, next, pageOf, time } from './shapes.ts';
@@ -49,6 +49,14 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     params: z.object({ target: z.string() }),
     answer: done,
     work: (needs, { taking, params }) => enableTarget(needs, taking, params.target),
+  }),
+  defineEndpoint({
+    name: 'drop-deliveries',
+    summary: 'End what waits for a target that was removed from the settings',
+    route: 'POST /targets/{target}/drop',
+    params: z.object({ target: z.string() }),
+    answer: done,
+    work: (needs, { taking, params }) => dropDeliveries(needs, taking, params.target),
   }),
   defineEndpoint({
     name: 'test-target',

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { DELIVERY_STATES } from '../../mirror/outbox/deliveries.ts';
 import { targetPath } from '../../operator/page-paths.ts';
-import { enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
+import { dropDeliveries, enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { onForm, tell } from './forms.ts';
 
@@ -33,6 +33,11 @@ export function addDeliveryForms(app: FastifyInstance, needs: ConsoleNeeds): voi
   onForm(app, '/targets/:target/enable', async ({ taking, params, reply }) => {
     const { target } = ofTarget.parse(params);
     await tell(reply, needs, () => enableTarget(needs, taking, target));
+    return targetPath(target);
+  });
+  onForm(app, '/targets/:target/drop', async ({ taking, params, reply }) => {
+    const { target } = ofTarget.parse(params);
+    await tell(reply, needs, () => dropDeliveries(needs, taking, target));
     return targetPath(target);
   });
   onForm(app, '/targets/:target/test', async ({ taking, params, reply }) => {

@@ -66,7 +66,7 @@ export const deliveries = definePage({
             side={
               canAct &&
               isFiltered &&
-              shown.some(({ state }) => state === 'ended' || query.verdict === 'waiting') && (
+              shown.some(({ state }) => state === (query.verdict === 'waiting' ? 'waiting' : 'ended')) && (
                 <Button
                   id="replay"
                   to={addressOf('/deliveries/confirm', filter)}

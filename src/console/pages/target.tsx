@@ -6,7 +6,7 @@ import { shellWord, withOptions } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
-import { countOutbox, requireTarget } from '../../operator/deliveries.ts';
+import { countOutbox, isStranded, requireTarget } from '../../operator/deliveries.ts';
 import { targetPath } from '../../operator/page-paths.ts';
 import { checkNow } from '../../operator/target-check.ts';
 import { Hidden, maskUrl } from '../../settings/hidden.ts';
@@ -39,6 +39,7 @@ export const target = definePage({
     const channel = channelIn(name);
     const own = settings.targets[name];
     const channelSettings = channel === undefined ? undefined : settings.alerts[channel];
+    const isLeft = isStranded(counted, settings);
     return {
       title: name,
       tab: 'deliveries',
@@ -65,6 +66,7 @@ export const target = definePage({
                 />
               )}
               {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
+              {isLeft && canAct && <Act path={`${targetPath(name)}/drop`} label="Drop what waits" />}
               {(channel !== undefined || takesTests(own)) && canAct && (
                 <Act path={`${targetPath(name)}/test`} label="Send a test message" />
               )}

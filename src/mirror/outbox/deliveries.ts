@@ -6,7 +6,7 @@ import { isSameTask } from './same-task.ts';
 
 export const DELIVERY_VERDICTS = ['delivered', 'already', 'skipped', 'superseded', 'dead'] as const;
 export type DeliveryVerdict = (typeof DELIVERY_VERDICTS)[number];
-/** What deliveries are filtered by: those that wait for their next attempt have no verdict yet. */
+/** What deliveries are filtered by: `waiting` are those that have not ended, so they have no verdict yet. */
 export const DELIVERY_STATES = ['waiting', ...DELIVERY_VERDICTS] as const;
 
 export interface DeliveryFilter {
@@ -108,7 +108,7 @@ export async function isOwnDelivery(db: Queryable, id: string): Promise<boolean>
 export function conditionOf({ ids, target, verdict, since, until, seenAt }: DeliveryFilter) {
   return {
     sql: `($1::text[] is null or d.id = any($1)) and ($2::text is null or d.target = $2)
-       and ($3::text is null or d.verdict = $3 or $3 = 'waiting' and d.state = 'waiting') and ($4::timestamptz is null or d.created_at >= $4)
+       and ($3::text is null or d.verdict = $3 or $3 = 'waiting' and d.state <> 'ended') and ($4::timestamptz is null or d.created_at >= $4)
        and ($5::timestamptz is null or d.created_at < $5)
        and ($6::timestamptz is null or d.ended_at is null or date_trunc('milliseconds', d.ended_at) <= $6)`,
     values: [ids, target, verdict, since, until, seenAt] as readonly unknown[],

@@ -274,7 +274,7 @@ test('Asana: without a known secret no call is accepted, not even one signed wit
   await establish();
   const changed = keep(openAsanaTarget({ hookSecret: secretRef('another-hook-secret-of-24-bytes') }));
   const [hook] = await listHooks(adminOf(changed), 'tasks', context());
-  expect(hook?.problem).toMatch(/secret is not known here.*renew it/);
+  expect(hook?.problem).toMatch(/secret is not stored here.*renew it/);
   expect(await arrange(changed, { url: `${web.url}/hooks/tasks` })).toMatchObject([{ action: 'updated' }]);
   expect(vendor.hooks).toMatchObject([{ id: 900 }]);
 });

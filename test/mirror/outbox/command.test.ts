@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import { takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { deliveryId } from '../../../src/mirror/outbox/outbox.ts';
 import { disableTarget } from '../../../src/mirror/outbox/target-states.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { command, databaseUrl, scratchFolders } from '../../cli/command.ts';
-import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
+import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import { PATIENT } from '../../support/patient.ts';
 import { change, fates, forgetDeliveries, queue } from './delivery-worlds.ts';
 
@@ -48,18 +49,48 @@ test('lists deliveries with their state', async () => {
 test('says that deliveries wait for a target that was removed from the settings', async () => {
   await queue(database, [change(1), change(2)], ['former']);
   await disableTarget(database.pool, 'former', { reason: 'GONE', detail: 'it answered 410', now: undefined });
-  const words = 'not in the settings: 2 deliveries wait until the settings have the target again';
+  const waits = '2 deliveries wait until the settings have the target again, or a person drops them';
   const { stdout } = await deliveries();
   expect(stdout).toMatch(/ former .* waiting: the target is not in the settings\n/);
   expect(stdout).toMatch(/ mail .* waiting, due since /);
-  expect(stdout).toContain(`former is ${words}.`);
+  expect(stdout).toContain(`former is not in the settings: ${waits} with: lockstep deliveries drop former`);
   expect(stdout).not.toContain('deliveries enable former');
   expect((await deliveries('show', deliveryId('former', change(1)))).stdout).toContain(
     'the target is not in the settings',
   );
   expect((await lockstep('status')).stdout).toMatch(
-    new RegExp(`target former: ${words}\\n +lockstep deliveries --target former`),
+    new RegExp(`target former: not in the settings: ${waits}\\n +lockstep deliveries drop former --dry-run`),
   );
+});
+
+test('a person drops what waits for a target that was removed, and keeps what is sent by another process', async () => {
+  const [idle, dead, live] = [change(1), change(2), change(3)].map((one) => deliveryId('former', one));
+  await queue(database, [change(1), change(2), change(3)], ['former']);
+  await disableTarget(database.pool, 'former', { reason: 'GONE', detail: 'it answered 410', now: undefined });
+  for (const [id, ttlMs] of [
+    [dead, -1],
+    [live, 60_000],
+  ] as const) {
+    const claim = await takeOutboxClaim(database.pool, 'former', { worker: WORKER, ttlMs, now: undefined });
+    await database.pool.query(`update ledger.deliveries set state = 'sending', claim_id = $2 where id = $1`, [
+      id,
+      claim.id,
+    ]);
+  }
+  expect((await deliveries('--target', 'former', '--verdict', 'waiting', '--json')).json.deliveries).toHaveLength(3);
+  expect((await deliveries('drop', 'former', '--dry-run')).stdout).toBe(
+    '2 deliveries to former would end as skipped.\n',
+  );
+  expect((await deliveries('drop', 'former', '--json')).json).toEqual({ target: 'former', dryRun: false, dropped: 2 });
+  const { stdout } = await deliveries('show', idle ?? '');
+  expect(stdout).toMatch(
+    /It is skipped \(DROPPED\).*: dropped by \S+@\S+, because the settings did not have the target/,
+  );
+  await database.pool.query(`update ledger.deliveries set state = 'ended', verdict = 'delivered' where id = $1`, [
+    live,
+  ]);
+  expect((await lockstep('status')).stdout).not.toContain('former');
+  expect((await deliveries('replay', '--target', 'former', '--verdict', 'skipped', '--json')).json.again).toBe(2);
 });
 
 test('reports a disabled target with its remedy, and enables it again', async () => {
@@ -133,6 +164,8 @@ test.each([
   [['show', 'msg_x'], 'lockstep deliveries'],
   [['--target', 'hok'], 'did you mean "hook"?'],
   [['enable', 'hok'], 'did you mean "hook"?'],
+  [['drop', 'hok'], 'did you mean "hook"?'],
+  [['drop', 'mail'], 'The settings have "mail", so its deliveries are sent: remove it there'],
   [['--verdict', 'lost'], 'Allowed choices are waiting, delivered, already'],
   [['--since', 'yesterday'], 'a duration such as 2h'],
   [['--since', '2026-02-31'], 'a duration such as 2h'],

@@ -43,11 +43,14 @@ test('a task is completed by a body wrapped in data, and nothing else of it is t
   ]);
 });
 
-test('an answer that shows the old state is no success', async () => {
+test('an answer that shows the old state, or none, is no success', async () => {
   const itemId = harness.put(false);
   harness.vendor.next({ body: { data: { gid: itemId, completed: false } } }, harness.isWrite);
   const outcome = await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
   expect(outcome).toMatchObject({ status: 'refused', reason: 'STATE_KEPT' });
+  harness.vendor.next({ status: 202 }, harness.isWrite);
+  const empty = await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  expect(empty).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
 });
 
 test('a created task has the words of the task as notes that end with its marker', async () => {

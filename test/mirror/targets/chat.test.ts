@@ -210,6 +210,7 @@ test.each<[Reply, object]>([
     { status: 200, body: '<!doctype html><p>Sign in</p>' },
     { status: 'later', reason: 'UNREADABLE' },
   ],
+  [{ status: 403, body: '<!doctype html><p>Blocked by the proxy</p>' }, anOutcome('later', 'UNREADABLE', 'no proxy')],
   [{ status: 200, body: { ok: true } }, { status: 'delivered' }],
   [
     { status: 200, body: { ok: false, error: 'ratelimited' }, headers: { 'retry-after': '20' } },

@@ -50,6 +50,11 @@ afterEach(async () => {
 const deliver = (isCompleted: boolean, itemId?: string) =>
   target.deliver(deliveryOf({ isCompleted }, { itemId }), context());
 
+test('an answer that does not show the issue is no success', async () => {
+  harness.vendor.next({ status: 202 }, harness.isWrite);
+  expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
+});
+
 test('an issue is closed as completed and opened as reopened', async () => {
   const itemId = harness.put(false);
   expect((await deliver(true, itemId)).status).toBe('delivered');

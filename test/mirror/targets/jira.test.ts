@@ -145,11 +145,24 @@ test('two transitions at once are a conflict, which is tried again', async () =>
 });
 
 test('a limit is reported with Jira’s reason', async () => {
-  const headers = { 'retry-after': '12', 'ratelimit-reason': 'jira-per-issue-on-write' };
+  const headers = { 'retry-after': '12', 'ratelimit-reason': 'jira-burst-based' };
   harness.vendor.next({ status: 429, headers, body: {} }, harness.isWrite);
   const outcome = await deliver({ isCompleted: true }, harness.put(false));
   expect(outcome).toMatchObject({ isLimited: true, retryAfterMs: 12_000 });
-  expect(outcome.detail).toContain('jira-per-issue-on-write');
+  expect(outcome.detail).toContain('jira-burst-based');
+});
+
+test('a limit of one issue puts off its delivery alone', async () => {
+  const headers = { 'retry-after': '12', 'ratelimit-reason': 'jira-per-issue-on-write' };
+  harness.vendor.next({ status: 429, headers, body: {} }, harness.isWrite);
+  const needs = needsOf(harness.vendor);
+  const target = openJira(jiraSettings(), needs);
+  const delivery = deliveryOf({ isCompleted: true }, { itemId: harness.put(false) });
+  const outcome = await target.deliver(delivery, context());
+  expect(outcome).toMatchObject({ status: 'later', reason: 'CONFLICT', retryAfterMs: 12_000 });
+  expect(outcome).not.toHaveProperty('isLimited');
+  expect(needs.budget.limits429).toEqual([]);
+  await target.close();
 });
 
 test('what Jira says of a refused write is in the dead letter', async () => {

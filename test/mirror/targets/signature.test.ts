@@ -130,7 +130,7 @@ test.each([
   ['missing', undefined, 'refused'],
 ])('a shared secret that is %s: %s is %s', (_, given, status) => {
   const request = { headers: { 'x-lockstep-secret': given }, body: Buffer.from('{}') };
-  expect(verifySharedSecret(request, 'a-shared-secret')).toMatchObject({ status });
+  expect(verifySharedSecret(request, ['a-shared-secret'])).toMatchObject({ status });
 });
 
 const GITHUB = { header: 'x-hub-signature-256', prefix: 'sha256=' };
@@ -139,7 +139,7 @@ test('a signature of GitHub is verified as its documentation shows', () => {
   // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries#testing-the-webhook-payload-validation
   const documented = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
   const request = { headers: { 'x-hub-signature-256': documented }, body: Buffer.from('Hello, World!') };
-  expect(verifyBodyDigest(request, "It's a Secret to Everybody", GITHUB)).toEqual({ status: 'genuine' });
+  expect(verifyBodyDigest(request, ["It's a Secret to Everybody"], GITHUB)).toEqual({ status: 'genuine' });
 });
 
 test.each([
@@ -149,5 +149,5 @@ test.each([
   ['without its prefix', createHmac('sha256', 'secret').update('{}').digest('hex')],
 ])('a signature of GitHub that is %s is refused with 401', (_, given) => {
   const request = { headers: { 'x-hub-signature-256': given }, body: Buffer.from('{}') };
-  expect(verifyBodyDigest(request, 'secret', GITHUB)).toMatchObject({ status: 'refused', httpStatus: 401 });
+  expect(verifyBodyDigest(request, ['secret'], GITHUB)).toMatchObject({ status: 'refused', httpStatus: 401 });
 });

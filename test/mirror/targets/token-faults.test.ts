@@ -69,6 +69,18 @@ test('a refresh whose answer was lost is asked for again, and the target waits',
   expect(await read(target)).toMatchObject({ status: 'found' });
 });
 
+test.each([400, 401, 403, 404, 407])(
+  'a web page with %i of a proxy before the vendor does not disable the target',
+  async (status) => {
+    const issuer = await startIssuer();
+    const api = await startApi(() => issuer.issued);
+    const target = processOf(api, clientAt(issuer), () => new Date(START));
+    issuer.next({ status, body: '<!DOCTYPE html><title>Blocked</title>' });
+    expect(await read(target)).toMatchObject(anOutcome('later', 'UNREADABLE', 'no proxy'));
+    expect(await read(target)).toMatchObject({ status: 'found' });
+  },
+);
+
 test('a refresh is completed when the call that needs it is aborted, because its refresh token is used up', async () => {
   const issuer = await startIssuer();
   issuer.refresh = 'refresh-0';

@@ -126,7 +126,7 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, na
 }
 
 const HOOK_SECRET = 'X-Hook-Secret';
-const UNKNOWN_SECRET = 'its secret is not known here, so its calls are not accepted: renew it';
+const UNKNOWN_SECRET = 'its secret is not stored here under the present hookSecret: renew it';
 
 function notEstablished<Failure extends Exclude<Asked<unknown>, { status: 'ok' }>>(asked: Failure): Failure {
   if (!('reason' in asked) || asked.reason !== 'REJECTED') return asked;

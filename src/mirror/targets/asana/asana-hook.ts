@@ -27,7 +27,7 @@ type Event = z.output<typeof event>;
 
 const asanaHook: Hook<z.output<typeof payload>> = {
   payload,
-  verify: (request, secret) => verifyBodyDigest(request, secret, { header: 'x-hook-signature', prefix: '' }),
+  verify: (request, secrets) => verifyBodyDigest(request, secrets, { header: 'x-hook-signature', prefix: '' }),
   // An empty list is a sign of life.
   happenedAt({ events }) {
     const times = events.flatMap((each) => (each?.created_at === undefined ? [] : [Date.parse(each.created_at)]));
@@ -56,7 +56,7 @@ export function asanaHookReader(settings: SettingsOf<'asana'>, needs: TargetNeed
       return refused('this target accepts no calls: set its hookSecret in the settings');
     const offered = request.headers[HANDSHAKE];
     if (offered !== undefined) return shaken(offered, kept, now);
-    const read = hookReader(asanaHook, hookSecret, {
+    const read = hookReader(asanaHook, settings, {
       ...needs,
       async readSecret(ref) {
         return keptHookSecret(kept, await needs.readSecret(ref), `targets.${settings.name}`);

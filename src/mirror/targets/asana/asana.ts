@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { accepted, type Calls, type ItemNeeds, isoSeconds, mapAsked, movedAs } from '../items/item-calls.ts';
+import { accepted, type Calls, type ItemNeeds, isoSeconds, mapAsked } from '../items/item-calls.ts';
 import type { FieldValues } from '../items/item-fields.ts';
 import { ASANA } from '../items/item-naming.ts';
 import { collectInPages, findInPages, isInPages, MOST_TOGETHER, orUnread } from '../items/item-pages.ts';
@@ -29,7 +29,6 @@ const task = z
     return { itemId: gid, isCompleted: completed, status, notes, isApproval: resource_subtype === 'approval' };
   });
 type AsanaTask = z.output<typeof task>;
-const stateShown = z.object({ data: task }).transform(({ data }) => data.status);
 const newTask = z
   .object({
     gid: z.string(),
@@ -76,7 +75,8 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
       // Asana approves an approval that is completed, and completes one that is rejected.
       const isRejected = isApproval && wanted.status === 'cancelled';
       const body = { data: isRejected ? { approval_status: 'rejected' } : { completed } };
-      const answer = movedAs(completed ? 'completed' : 'open', stateShown);
+      const to = completed ? 'completed' : 'open';
+      const answer = z.object({ data: task }).transform(({ data }) => ({ to, shown: data.status }));
       return calls.ask({ method: 'PUT', path: `/tasks/${itemId}`, body }, answer);
     },
     async find(delivery, begunAt) {

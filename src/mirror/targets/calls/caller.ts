@@ -34,7 +34,7 @@ export type LimitOf = (answered: Extract<Answered, { status: 'answered' }>) => n
 export interface TargetCaller {
   /**
    * Never rejects. Details name the method and the origin only: the path of a webhook may be a secret. `limitOf`: for a
-   * target that asks for pauses in other ways than by a 429.
+   * target that asks for pauses in other ways than by a 429. Default: a 429 asks for one.
    */
   send(request: TargetRequest, context: CallContext, limitOf?: LimitOf): Promise<Answered>;
   /** Ends when the calls in flight have. Idempotent. */
@@ -149,9 +149,9 @@ function afterWaitingCalls(): Promise<void> {
 }
 
 /** Reports the result of the call to the budget: all processes stop after a limit. */
-async function report(answered: Answered, permit: Permit, limitOf: LimitOf = () => undefined): Promise<void> {
+async function report(answered: Answered, permit: Permit, limitOf: LimitOf = waitOfStatus): Promise<void> {
   if (answered.status === 'failed') return;
-  const waitMs = (answered.status === 'answered' ? limitOf(answered) : undefined) ?? waitOfStatus(answered);
+  const waitMs = answered.status === 'answered' ? limitOf(answered) : waitOfStatus(answered);
   const { httpStatus } = answered;
   if (waitMs === undefined && httpStatus >= 200 && httpStatus < 300) permit.succeeded();
   if (waitMs === undefined) return;

@@ -8,7 +8,7 @@ import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf, TargetSettings } from '../../../settings/schema-target.ts';
 import { githubVendor } from '../github/github-answers.ts';
 import { connect, type TargetNeeds } from '../items/item-calls.ts';
-import { type Reply, tokenRefused, type VendorAnswers } from '../items/item-outcome.ts';
+import { failedFor, isMarkup, type Reply, tokenRefused, type VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
 import { dateOf } from './call-answers.ts';
 import type { TargetCaller } from './caller.ts';
@@ -245,10 +245,16 @@ function basicOf(id: string, secret: string): string {
  */
 function notIssued(
   { name, message, tokenRemedy }: VendorAnswers,
-  { httpStatus, body }: Reply,
+  reply: Reply,
   isPassing = false,
 ): TargetFailure | undefined {
+  const { httpStatus, body } = reply;
   const said = message.safeParse(body).data;
+  if (httpStatus >= 400 && httpStatus < 500 && httpStatus !== 429 && isMarkup(reply)) {
+    const why =
+      'a web page, so it is not the answer of the vendor: check the address of the tokens, and that no proxy answers instead';
+    return failedFor(undefined, 'UNREADABLE', `${name} issues no token: HTTP ${httpStatus}, ${why}`);
+  }
   const isRefusal = [400, 401, 403].includes(httpStatus) || (httpStatus < 300 && said !== undefined);
   if (!isRefusal) return undefined;
   const detail = `${name} issues no token: HTTP ${httpStatus}${said === undefined ? '' : `: ${said}`}`;

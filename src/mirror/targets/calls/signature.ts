@@ -64,17 +64,19 @@ export function verifyStandardWebhook({ headers, body }: HookRequest, keys: read
   return isGenuine ? { status: 'genuine' } : refused('the signature is wrong');
 }
 
-/** Verifies a call with a shared secret in the header x-lockstep-secret: for systems that cannot sign. */
-export function verifySharedSecret({ headers }: HookRequest, secret: string): Verified {
+/** Verifies a call with one of `secrets` in the header x-lockstep-secret: for systems that cannot sign. */
+export function verifySharedSecret({ headers }: HookRequest, secrets: readonly string[]): Verified {
   const given = headers['x-lockstep-secret'];
   if (given === undefined) return refused('the header x-lockstep-secret is missing');
-  return isSame(given, secret) ? { status: 'genuine' } : refused('the header x-lockstep-secret is wrong');
+  return secrets.some((secret) => isSame(given, secret))
+    ? { status: 'genuine' }
+    : refused('the header x-lockstep-secret is wrong');
 }
 
-/** Verifies a call with the HMAC-SHA256 of its body in this header, after `prefix`. `encoding`: default hexadecimal digits. */
+/** Verifies a call with the HMAC-SHA256 of its body, made with one of `secrets`, in this header, after `prefix`. `encoding`: default hexadecimal digits. */
 export function verifyBodyDigest(
   { headers, body }: HookRequest,
-  secret: string,
+  secrets: readonly string[],
   {
     header,
     prefix,
@@ -83,8 +85,10 @@ export function verifyBodyDigest(
 ): Verified {
   const given = headers[header];
   if (given === undefined) return refused(`the header ${header} is missing`);
-  const expected = `${prefix}${createHmac('sha256', secret).update(body).digest(encoding)}`;
-  return isSame(given, expected) ? { status: 'genuine' } : refused('the signature is wrong');
+  const digestOf = (secret: string) => createHmac('sha256', secret).update(body).digest(encoding);
+  return secrets.some((secret) => isSame(given, `${prefix}${digestOf(secret)}`))
+    ? { status: 'genuine' }
+    : refused('the signature is wrong');
 }
 
 function sign(id: string, seconds: string, body: string | Buffer, key: Buffer): string {

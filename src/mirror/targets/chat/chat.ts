@@ -1,12 +1,21 @@
 /** A channel of a chat, reached by an incoming webhook: one message for each change, or one for the changes of a run. */
 import { z } from 'zod';
 import { shortened } from '../../../base/texts.ts';
+import { isRedirect } from '../../../client/call/redirect.ts';
 import type { CallContext, Delivery, DeliveryOutcome, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { TargetCaller } from '../calls/caller.ts';
 import { reach } from '../findings.ts';
 import { sendEvent } from '../items/item-calls.ts';
-import { limited, type Reply, serverFailed, unreadable, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import {
+  isMarkup,
+  limited,
+  type Reply,
+  serverFailed,
+  unreadable,
+  type VendorAnswers,
+  waitOf,
+} from '../items/item-outcome.ts';
 import { titleOf } from '../items/item-text.ts';
 import { renderer, viewOf } from '../render.ts';
 import { createGathering } from './gathering.ts';
@@ -128,7 +137,10 @@ function answersOf(system: string, where: string): VendorAnswers {
       const { httpStatus, text } = reply;
       const says = `HTTP ${httpStatus}${text === '' ? '' : ` (${text.slice(0, MAX_SAID)})`}`;
       const meant = meantStatus(reply);
-      if (meant >= 200 && meant < 300) return /^\s*</.test(text) ? unreadable(reply, `POST of ${system}`) : undefined;
+      const isPage = !isRedirect(meant) && meant !== 429 && meant < 500 && isMarkup(reply);
+      if (isPage)
+        return { ...unreadable(reply, `POST of ${system}`), detail: `${system}: HTTP ${httpStatus}: ${PAGE}` };
+      if (meant >= 200 && meant < 300) return undefined;
       if (meant === 429) return limited(`${system}: ${says}`, waitOf(reply, nowMs));
       if ([401, 403, 404, 410].includes(meant)) {
         return { status: 'disabled', reason: 'GONE', detail: `${says}: ${remedy}` };
@@ -141,6 +153,9 @@ function answersOf(system: string, where: string): VendorAnswers {
     message: z.never(), // the answers are texts, and stored as they are
   };
 }
+
+const PAGE =
+  'the answer is a web page, which is not the answer of a chat: check the address, and that no proxy answers instead';
 
 /** The HTTP status that fits what the answer says. */
 function meantStatus({ httpStatus, text, body }: Reply): number {

@@ -58,7 +58,7 @@ function judge(
   const limit = limitOf(reply, said, nowMs);
   if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms ?? pauseOf(nowMs));
   if (reply.httpStatus === 403 && ALL_REFUSED.test(said)) return tokenRefused(tokenRemedy, `GitHub: HTTP 403: ${said}`);
-  if ([301, 307, 308].includes(reply.httpStatus)) {
+  if ([301, 307, 308].includes(reply.httpStatus) && said !== '') {
     const remedy =
       "set owner and repo of this target to the new name of the repository (or the target's url), then replay";
     return { status: 'refused', reason: 'MOVED', detail: `GitHub: HTTP ${reply.httpStatus}: ${said}; ${remedy}` };

@@ -25,7 +25,8 @@ const payload = z.discriminatedUnion('action', [changed, transferred]);
 export const githubHook: Hook<z.output<typeof payload>> = {
   payload,
   // docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
-  verify: (request, secret) => verifyBodyDigest(request, secret, { header: 'x-hub-signature-256', prefix: 'sha256=' }),
+  verify: (request, secrets) =>
+    verifyBodyDigest(request, secrets, { header: 'x-hub-signature-256', prefix: 'sha256=' }),
   happenedAt: ({ issue }) => (issue.updated_at === undefined ? undefined : new Date(issue.updated_at)),
   itemsOf(call, { headers }) {
     if (headers['x-github-event'] !== 'issues') return [];

@@ -9,7 +9,7 @@ import { grouped } from '../../../base/grouped.ts';
 import type { Delivery, ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { AnswerHeaders } from '../calls/call-answers.ts';
-import { type Calls, type ItemNeeds, isoSeconds, mapAsked, movedAs } from '../items/item-calls.ts';
+import { type Calls, type ItemNeeds, isoSeconds, mapAsked } from '../items/item-calls.ts';
 import type { FieldValues, Problem } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { githubItemId, githubNaming } from '../items/item-naming.ts';
@@ -52,8 +52,6 @@ const issue = z.object({
 });
 type Issue = z.output<typeof issue>;
 
-const stateShown = issue.transform(({ state }) => state);
-
 interface GithubIssue extends ItemState {
   readonly labels: readonly string[];
   readonly assignees: readonly string[];
@@ -74,7 +72,8 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     },
     write({ itemId }, wanted) {
       const body = STATES[wanted.status === 'named' ? 'open' : wanted.status];
-      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, movedAs(body.state, stateShown));
+      const answer = issue.transform(({ state }) => ({ to: body.state, shown: state }));
+      return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, answer);
     },
     async find(delivery, begunAt) {
       const comment = commentOf(delivery);
@@ -131,7 +130,7 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
     readMany: { most: 500, read: readIssues },
     container: `repository ${owner}/${repo}`,
     settleMs: 60_000, // the list is read from replicas that may lag behind by seconds
-    readHook: hookReader(githubHook, settings.hookSecret, needs),
+    readHook: hookReader(githubHook, settings, needs),
     admin: githubAdmin(settings),
   });
 }

@@ -67,14 +67,6 @@ export function moved(to: string, note?: string) {
   return z.unknown().transform(() => ({ to, ...(note !== undefined && { note }) }));
 }
 
-/** For an answer that may show the item: which state it has now. */
-export function movedAs(to: string, state: z.ZodType<string>) {
-  return z.unknown().transform((answer) => {
-    const shown = state.safeParse(answer).data;
-    return { to, ...(shown !== undefined && { shown }) };
-  });
-}
-
 /** For a call whose answer does not matter. */
 export const accepted = z.unknown().transform(() => undefined);
 

@@ -31,7 +31,7 @@ export interface VendorAnswers {
   ): TargetFailure | Missing | { readonly status: 'ok' } | undefined;
   /** The vendor's explanation, as the body of an error holds it. */
   readonly message: z.ZodType<string>;
-  /** The vendor explains every error, so a 404 without an explanation is the answer of another program, or of a closed site. */
+  /** The vendor explains every error, so a 404 without an explanation is the answer of another program, or of a closed site; so is any web page. */
   readonly alwaysExplains?: boolean;
 }
 
@@ -70,10 +70,19 @@ export function itemFailureOf(
   const detail = `${call}: ${explain(vendor, reply)}`;
   if (isSuccess) return { ...unreadable(reply, call), detail: `${detail}: an error in a successful answer` };
   const answer = answerOf(httpStatus, reply.text);
-  if (httpStatus !== 404 && httpStatus !== 410) return { ...byStatus(vendor, reply, detail, nowMs), answer };
-  if (!vendor.alwaysExplains || vendor.message.safeParse(reply.body).success) return { status: 'missing', detail };
-  const why = `which ${vendor.name} does not answer in this form: check this target's url, and that the site is open`;
+  const isMissing = httpStatus === 404 || httpStatus === 410;
+  const failure = isMissing ? undefined : { ...byStatus(vendor, reply, detail, nowMs), answer };
+  const isPage = httpStatus >= 400 && isMarkup(reply);
+  if (failure !== undefined && (failure.status !== 'refused' || !isPage)) return failure;
+  const isExplained = !vendor.alwaysExplains || vendor.message.safeParse(reply.body).success;
+  if (isMissing && isExplained && !isPage) return { status: 'missing', detail };
+  const why = `which ${vendor.name} does not answer in this form: check this target's url, and that the site is open and no proxy answers instead`;
   return { ...failedFor(waitOf(reply, nowMs), 'UNREADABLE', `${detail}, ${why}`), answer };
+}
+
+/** A web page, such as that of a proxy. */
+export function isMarkup({ text }: Pick<Reply, 'text'>): boolean {
+  return /^\s*</.test(text);
 }
 
 /** A limit of the vendor: no attempt is spent, and all deliveries to the target wait. */
@@ -93,8 +102,7 @@ export function untilTime(atMs: number, { headers }: Pick<Head, 'headers'>, nowM
 
 /** A 2xx with an unexpected body. `why`: what it lacks. */
 export function unreadable(reply: Reply, call: string, why = ''): TargetFailure {
-  const isMarkup = /^\s*</.test(reply.text);
-  const looks = isMarkup ? 'markup (a login or error page?)' : `not the expected JSON${why}`;
+  const looks = isMarkup(reply) ? 'markup (a login or error page?)' : `not the expected JSON${why}`;
   return {
     status: 'later',
     reason: 'UNREADABLE',

@@ -70,10 +70,10 @@ const DIGEST = { header: 'x-hub-signature', prefix: 'sha256=' };
 export function jiraHook(doneStatus: string | undefined): Hook<z.output<typeof payload>> {
   return {
     payload,
-    verify(request, secret) {
+    verify(request, secrets) {
       const { [DIGEST.header]: digest, 'x-lockstep-secret': shared } = request.headers;
-      if (digest === undefined && shared !== undefined) return verifySharedSecret(request, secret);
-      return verifyBodyDigest(request, secret, DIGEST);
+      if (digest === undefined && shared !== undefined) return verifySharedSecret(request, secrets);
+      return verifyBodyDigest(request, secrets, DIGEST);
     },
     happenedAt: ({ timestamp }) => (timestamp === undefined ? undefined : new Date(timestamp)),
     itemsOf({ issue, changelog }) {

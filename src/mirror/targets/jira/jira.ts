@@ -13,7 +13,7 @@ import { accepted, type Calls, type ItemNeeds } from '../items/item-calls.ts';
 import { type FieldValues, withoutNulls } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { jiraNaming } from '../items/item-naming.ts';
-import { limited, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
+import { failedFor, limited, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
 import { findInPages, isInPages, type Pages } from '../items/item-pages.ts';
 import type { Missing } from '../items/item-target.ts';
 import { markedText } from '../items/item-text.ts';
@@ -114,7 +114,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind
-    readHook: hookReader(jiraHook(doneStatus), settings.hookSecret, needs),
+    readHook: hookReader(jiraHook(doneStatus), settings, needs),
     admin: jiraAdmin(settings),
   });
 }
@@ -125,6 +125,9 @@ const CLIENT_REMEDY = 'oauthClient: it lacks access to this site, or the scopes 
 /** A search, and a creation, in a project that is deleted or archived, or that the account may not see. */
 const NO_PROJECT = /does not exist for the field 'project'|(?:^|; )(?:project|issuetype): /;
 
+/** developer.atlassian.com/cloud/jira/platform/build-an-app-that-respects-rate-limits */
+const PER_ISSUE = 'jira-per-issue-on-write';
+
 function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure | Missing | undefined {
   const { httpStatus, headers } = reply;
   const said = message.safeParse(reply.body).data ?? '';
@@ -132,6 +135,9 @@ function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure 
   if (httpStatus === 429) {
     const reason = headers['ratelimit-reason'];
     const why = reason !== undefined && /^[\w-]{1,64}$/.test(reason) ? ` (${reason})` : '';
+    // Too many changes of one issue: the deliveries to others need not wait.
+    if (reason === PER_ISSUE)
+      return failedFor(waitOf(reply, nowMs), 'CONFLICT', `Jira limits the changes of this issue${why}`);
     return limited(`Jira limits the calls of this account${why}`, waitOf(reply, nowMs));
   }
   // A call that Jira allows without an account is answered as such a call if the token is refused: issues are missing, lists empty.

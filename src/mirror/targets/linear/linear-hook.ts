@@ -31,8 +31,8 @@ export function isClosedType(type: string): boolean {
 
 export const linearHook: Hook<z.output<typeof payload>> = {
   payload,
-  verify(request, secret, now) {
-    const verified = verifyBodyDigest(request, secret, { header: 'linear-signature', prefix: '' });
+  verify(request, secrets, now) {
+    const verified = verifyBodyDigest(request, secrets, { header: 'linear-signature', prefix: '' });
     if (verified.status === 'refused') return verified;
     const read = sentAt.safeParse(jsonOf(request.body));
     if (!read.success) return refused('the body has no webhookTimestamp');

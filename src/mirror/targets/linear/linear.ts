@@ -134,7 +134,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     // It is read by its id, which has no delay; the creation itself may still be on its way.
     settleMs: 60_000,
     priorities: { urgent: 1, high: 2, medium: 3, low: 4, none: 0 },
-    readHook: hookReader(linearHook, settings.hookSecret, needs),
+    readHook: hookReader(linearHook, settings, needs),
     admin: linearAdmin(settings, named),
   });
 }

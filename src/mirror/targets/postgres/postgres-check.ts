@@ -53,5 +53,5 @@ function missingTable(what: string, { create, schema }: TaskTable, createTable: 
   if (!createTable) return problem(what, 'it does not exist', `set createTable: true, or run: ${create}`);
   if (mayCreate) return fine(what, 'it does not exist yet: the first delivery creates it');
   const detail = `it does not exist, and the user may not create it in the schema ${schema}`;
-  return problem(what, detail, `run: grant create on schema ${schema} to its user`);
+  return problem(what, detail, `run, with its user in place of USER: grant create on schema ${schema} to USER`);
 }

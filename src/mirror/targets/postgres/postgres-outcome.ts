@@ -76,8 +76,9 @@ function refusal(
       return { reason: 'KEY_MISSING', remedy };
     }
     case '42501': {
-      const grant = `grant usage on schema ${schema} and ${rights} on ${name} to its user`;
-      return { reason: 'NOT_ALLOWED', remedy: `${grant} (createTable: true also needs create on schema ${schema})` };
+      const grants = `grant usage on schema ${schema} to USER; grant ${rights} on ${name} to USER`;
+      const remedy = `run, with its user in place of USER: ${grants}; for createTable: true also: grant create on schema ${schema} to USER`;
+      return { reason: 'NOT_ALLOWED', remedy };
     }
     default:
       return { reason: 'REJECTED' };

@@ -15,8 +15,8 @@ const payload = z.object({
 
 export const todoistHook: Hook<z.output<typeof payload>> = {
   payload,
-  verify: (request, secret) =>
-    verifyBodyDigest(request, secret, { header: 'x-todoist-hmac-sha256', prefix: '', encoding: 'base64' }),
+  verify: (request, secrets) =>
+    verifyBodyDigest(request, secrets, { header: 'x-todoist-hmac-sha256', prefix: '', encoding: 'base64' }),
   happenedAt: ({ triggered_at }) => (triggered_at === undefined ? undefined : new Date(triggered_at)),
   itemsOf({ event_name, event_data: { id, checked = event_name === 'item:completed' } }) {
     return [{ itemId: id, isCompleted: checked, status: checked ? 'completed' : 'open' }];

@@ -158,7 +158,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     settleMs: 60_000,
     priorities: PRIORITIES,
     isFinalWhenCompleted: true,
-    readHook: hookReader(todoistHook, settings.hookSecret, needs),
+    readHook: hookReader(todoistHook, settings, needs),
     admin: todoistAdmin(settings),
   });
 }
