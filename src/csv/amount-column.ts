@@ -138,8 +138,8 @@ function aPart({ amount, others, firstCells, line }: Amounts): UnclearFile | und
   );
   const isSum = (whole: AmountCells, part: AmountCells) =>
     own.every((cell, row) => cell === undefined || cell + (part.cells[row] ?? 0n) === (whole.cells[row] ?? 0n));
-  for (const whole of others) {
-    const part = parts.find((one) => isSum(whole, one));
+  for (const whole of own.some((cell) => cell !== undefined) ? others : []) {
+    const part = parts.find((one) => one !== whole && isSum(whole, one));
     if (part === undefined) continue;
     return doubtfulAmount(
       `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and "${short(part.name)}" add up to "${short(whole.name)}".`,
@@ -153,16 +153,21 @@ function aPart({ amount, others, firstCells, line }: Amounts): UnclearFile | und
 /** What a marketplace pays out is not what the customer pays. */
 function whatIsLeft({ amount, others, firstCells, line }: Amounts): UnclearFile | undefined {
   const own = firstCells.cells(amount).map(unitsIn);
-  const fee = others.find(({ name, cells }) => isFee(name) && cells.some((cell = 0n) => cell < 0n));
-  if (!fee) return undefined;
-  const isMore = ({ cells }: AmountCells) =>
-    cells.every((cell = 0n, row) => (fee.cells[row] ?? 0n) >= 0n || cell > (own[row] ?? 0n));
-  const whole = others.find((other) => likelyAmount([other.name]) !== undefined && isMore(other));
-  if (!whole) return undefined;
-  return doubtfulAmount(
-    `Line ${line}: "${short(amount.name)}" may be what is left after "${short(fee.name)}", because "${short(whole.name)}" has larger amounts.`,
-    amount,
-  );
+  const isLeftOf = (whole: AmountCells, taken: AmountCells) =>
+    own.every((cell, row) => {
+      const [all = 0n, part = 0n] = [whole.cells[row], taken.cells[row]];
+      return cell === undefined || (isFee(taken.name) ? part >= 0n || all > cell : all + part === cell);
+    });
+  const isTaken = ({ name, cells }: AmountCells) => !isDiscount(name) && cells.some((cell = 0n) => cell < 0n);
+  for (const taken of others.filter(isTaken)) {
+    const whole = others.find((other) => likelyAmount([other.name]) !== undefined && isLeftOf(other, taken));
+    if (!whole) continue;
+    return doubtfulAmount(
+      `Line ${line}: "${short(amount.name)}" may be what is left after "${short(taken.name)}", because "${short(whole.name)}" has larger amounts.`,
+      amount,
+    );
+  }
+  return undefined;
 }
 
 /** Some programs export an amount twice: in cents for programs, and as people read it. */
