@@ -1,6 +1,6 @@
 /** What must not be treated as the amount of an order, although its name and its cells fit. */
 import { isAdded, isDiscount, isFee, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
-import { areAmounts } from './by-content.ts';
+import { API_ID, areAmounts } from './by-content.ts';
 import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import type { FirstCells } from './first-cells.ts';
 import { unitsIn } from './fits.ts';
@@ -19,6 +19,8 @@ const SCALED = /cents?(?![a-z])|minor|'000|thousand|tausend|tsd|teur|[kt]€/i;
 interface Amounts {
   readonly amount: MappedColumn;
   readonly others: readonly AmountCells[];
+  /** The cells of the order_id. */
+  readonly numbers: readonly string[];
   readonly firstCells: FirstCells;
   /** The line of the header. */
   readonly line: number;
@@ -35,7 +37,9 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
   const others = otherAmounts(columns, firstCells);
   if (!amount && others.length > 0 && !firstCells.isSelection) throw withoutAmount(others.map(nameOf), firstCells);
   if (!amount) return;
-  const amounts = { amount, others, firstCells, line: firstCells.header.line };
+  const number = columns.find(({ field }) => field === 'order_id');
+  const numbers = number ? firstCells.cells(number) : [];
+  const amounts = { amount, others, numbers, firstCells, line: firstCells.header.line };
   const isChosen = amount.how === 'told' || amount.how === 'remembered';
   const doubt = ofOnePiece(amounts) ?? (isChosen || firstCells.isSelection ? undefined : besideOthers(amounts));
   if (doubt) throw doubt;
@@ -45,6 +49,7 @@ function besideOthers(amounts: Amounts): UnclearFile | undefined {
   return (
     cutAtComma(amounts) ??
     inCents(amounts) ??
+    ofAnApi(amounts) ??
     aQuantity(amounts) ??
     aPart(amounts) ??
     whatIsLeft(amounts) ??
@@ -180,6 +185,19 @@ function inCents({ amount, others, firstCells, line }: Amounts): UnclearFile | u
     `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because "${short(whole.name)}" has a hundredth of each.`,
     amount,
     `add ${mapOption('amount', whole.name)}`,
+  );
+}
+
+/** An API has amounts in cents. */
+function ofAnApi({ amount, numbers, firstCells, line }: Amounts): UnclearFile | undefined {
+  const cells = firstCells.cells(amount);
+  const [id] = numbers;
+  if (!id || !numbers.every((cell) => API_ID.test(cell)) || !cells.every((cell) => /^\d{3,}$/.test(cell)))
+    return undefined;
+  return doubtfulAmount(
+    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because it has whole numbers only, and the numbers of the orders are those of an API, such as ${short(id)}.`,
+    amount,
+    'write the amounts in whole units first',
   );
 }
 

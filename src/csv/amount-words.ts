@@ -68,7 +68,7 @@ const PART = new RegExp(
     'net|liquid|sub ?tot|sous total|zwischen|\\bht\\b|imponibile|\\b(?:ex|excl|excluding|without|exkl|s|sin|sem|bez) ',
     `\\b(?:${TAX})\\b|steuer|impuesto|imposto|impot|promotion|${DISCOUNT.source}`,
     `${FEE.source}|shipping|versand|freight|\\bfrete?\\b|envio|livraison|spedizione|kargo`,
-    'refund|balance|\\bdue\\b|saldo|profit|margin|\\bcost of\\b|rounding',
+    'refund|balance|\\bdue\\b|saldo|solde|profit|margin|\\bcost of\\b|rounding',
     '\\bunit|piece|\\brate\\b|\\bper\\b|einzel|birim|(?<!total )price|preis\\b|prix|precio|preco|prezzo|\\bcena\\b|\\bpris\\b|prijs',
     'weight|gewicht|\\bpeso\\b|poids|\\bkg\\b',
     `単価|单价|單價|送料|运费|邮费|運費|手数料|税|稅|优惠|優惠|割引|${plainWords('단가')}|${plainWords('배송비')}`,

@@ -219,8 +219,20 @@ function doesNotFit(column: MappedColumn, firstCells: FirstCells): LockstepError
 const unusedWords = (column: UnusedCandidate) =>
   column.why === undefined ? unfitWords(column) : `"${short(column.name)}" is not used, because ${column.why}`;
 
-function unfitWords({ field, name, fits: { fit, of } }: MappedColumn): string {
-  return `the column "${short(name)}" has the name of ${field}, but ${fit} of ${of} ${of === 1 ? 'cell fits' : 'cells fit'}`;
+function unfitWords({ field, name, how, fits: { fit, of } }: MappedColumn): string {
+  const says = how === 'content' ? 'looks like' : 'has the name of';
+  return `the column "${short(name)}" ${says} ${field}, but ${fit} of ${of} ${of === 1 ? 'cell fits' : 'cells fit'}`;
+}
+
+function oneColumn({ header: { names, isGiven }, delimiter }: FirstCells, need: string, above: string): UnclearFile {
+  const isQuoted = names[0]?.includes(delimiter ?? '\n');
+  return new UnclearFile(
+    'CSV_NO_CUSTOMER_COLUMN',
+    `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}${isQuoted ? ': each line is in quotes as a whole' : ''}.`,
+    isQuoted
+      ? 'Export the file again without these quotes.'
+      : `If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter. ${above}.`,
+  );
 }
 
 function noCustomer(firstCells: FirstCells, unused: readonly UnusedCandidate[]): LockstepError {
@@ -242,14 +254,7 @@ function noCustomer(firstCells: FirstCells, unused: readonly UnusedCandidate[]):
       ? `Name the column, as in ${example}`
       : `If they are the customers', add ${mapOption('customer_email', name)}`;
   const above = `If the header is ${isGiven ? 'further down' : 'below other lines'}, name its line with --header-row`;
-  if (names.length === 1)
-    return new UnclearFile(
-      'CSV_NO_CUSTOMER_COLUMN',
-      `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}.`,
-      names[0]?.includes(firstCells.delimiter ?? '\n')
-        ? 'Each line is in quotes as a whole. Export the file again without them.'
-        : `If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter. ${above}.`,
-    );
+  if (names.length === 1) return oneColumn(firstCells, need, above);
   const [heading] = firstCells.headings;
   if (heading !== undefined)
     return new UnclearFile(

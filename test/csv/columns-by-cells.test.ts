@@ -191,6 +191,7 @@ const EXPORTS: readonly (readonly [header: string, row: string, fields: object])
   ],
   ['N.º de venda,Comprador,Total (BRL)', '7,Ana,5', { order_id: 'N.º de venda', amount: 'Total (BRL)' }],
   ['Numer faktury,Klient,Netto (zł),Brutto (zł)', 'FV-1,Ann,"1,00","1,23"', { amount: 'Brutto (zł)' }],
+  ['Pedido,Cliente,Total sem impostos,Total com impostos', '7,Ana,100,119', { amount: 'Total com impostos' }],
   ['Quote Number,Guest name(s),Gross (GBP)', 'Q-1,Ann', { order_id: 'Quote Number', customer_name: 'Guest name(s)' }],
   ['주문번호,구매자,구매자전화번호', '7,김철수,010-123', { customer_name: '구매자', customer_phone: '구매자전화번호' }],
   ['Verkaufsbeleg,Name 1,Nettowert', '10,Lee GmbH,"1,5"', { order_id: 'Verkaufsbeleg', amount: 'Nettowert' }],

@@ -80,6 +80,19 @@ test('columns are compared by the larger reading of 1,234, and nothing is said o
   await expect(loaded(cents)).rejects.toThrow('"value" may have the amounts in cents');
 });
 
+test('whole numbers beside ids of an API may be cents, and an id of a customer is no name', async () => {
+  const text = 'id,email,amount\nch_3QaB12eZ,ann@x.de,11900\nch_3QaB13eZ,ben@x.de,500\n';
+  await expect(loaded(text)).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    message: expect.stringContaining('such as ch_3QaB12eZ. If it is the amount of the order, add --map amount=amount;'),
+  });
+  expect((await loaded(text.replace('500', '5.00'))).rows[1]?.values.amount).toBe('5');
+  for (const code of ['cus_Q1', 'C02514', 'CUST-0001'])
+    await expect(loaded(`Order No,Customer,Total\n1,${code},5.00\n`)).rejects.toThrow(
+      'the column "Customer" looks like client_id, but 0 of 1 cell fits',
+    );
+});
+
 test.each([
   ['Receita por produtos,Tarifa de venda,Envios,Total', '100.00,-16.50,-3.00,80.50', 'Tarifa de venda'],
   ['Turnover,Kept by the platform,Total', '100.00,-16.50,83.50', 'Kept by the platform'],
