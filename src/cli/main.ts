@@ -30,7 +30,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   setTimeout(end, LINGER_MS).unref();
 }
 
-/** Ends the process. `process.exit` would wait for a read that does not end, as of a pipe to which nobody writes. */
+/** Ends the process. `process.exit` would wait for a read that does not end, as of a pipe without a writer. */
 function end(exitCode?: number): never {
   if (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) process.kill(process.pid, 'SIGKILL');
   process.exit(exitCode);
