@@ -1,14 +1,13 @@
 /** Who may look and act: signing in, roles, tokens, and requests from elsewhere. */
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { hashPassword } from '../../src/console/access/passwords.ts';
 import type { Console } from '../../src/console/server.ts';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
 import { aRun } from '../engine/ledger/fresh-ledger.ts';
-import { freshDatabase } from '../support/database.ts';
 import { startHttpProxy } from './http-proxy.ts';
-import { openConsole, SETTINGS } from './open-console.ts';
+import { freshConsole, openConsole, SETTINGS } from './open-console.ts';
 
 const [PASSWORD, TOKEN] = ['correct horse battery', 'a-token-that-is-long-enough'];
 const PEOPLE = `${SETTINGS.replace(
@@ -20,13 +19,8 @@ syncs: { nightly: { type: contacts, account: acme } }
 `;
 const ENV = { PW: await hashPassword(PASSWORD), TOKEN, TOKEN2: `${TOKEN}-2` };
 
-const database = await freshDatabase();
-const web = await openConsole({ database, text: PEOPLE, env: ENV });
+const { database, web } = await freshConsole({ text: PEOPLE, env: ENV });
 afterEach(() => database.pool.query('truncate ledger.runs, ledger.console_actions, ledger.console_sessions cascade'));
-afterAll(async () => {
-  await web.close();
-  await database.close();
-});
 
 interface Asking {
   readonly cookie?: string;

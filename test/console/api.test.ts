@@ -1,20 +1,16 @@
 /** The JSON API: it does what the pages do. */
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { aRun } from '../engine/ledger/fresh-ledger.ts';
-import { freshDatabase } from '../support/database.ts';
 import { anError } from '../support/matchers.ts';
-import { openConsole, SETTINGS } from './open-console.ts';
+import { freshConsole, SETTINGS } from './open-console.ts';
 import { apiOf, pageAt } from './requests.ts';
 
-const database = await freshDatabase();
-const web = await openConsole({ database, text: `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }` });
-beforeEach(() => database.pool.query('truncate ledger.runs, ledger.paused_syncs, ledger.console_actions cascade'));
-afterAll(async () => {
-  await web.close();
-  await database.close();
+const { database, web } = await freshConsole({
+  text: `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }`,
 });
+beforeEach(() => database.pool.query('truncate ledger.runs, ledger.paused_syncs, ledger.console_actions cascade'));
 
 const call = apiOf(web);
 

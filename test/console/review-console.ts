@@ -1,11 +1,10 @@
 /** A console with rows in review. */
-import { afterAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import { listDecisions } from '../../src/engine/ledger/decisions.ts';
 import { addRows, type NewRow } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { aRun, asLoad } from '../engine/ledger/fresh-ledger.ts';
-import { freshDatabase } from '../support/database.ts';
-import { type ConsoleOptions, openConsole } from './open-console.ts';
+import { type ConsoleOptions, freshConsole } from './open-console.ts';
 import { HOSTILE } from './outbox-console.ts';
 import { apiOf } from './requests.ts';
 
@@ -15,14 +14,9 @@ const ASKED = { reason: 'AMBIGUOUS_CUSTOMER', facts: { customers: ['15', '16'] }
 
 /** For the file that calls it. Each test begins without rows and decisions. */
 export async function openReviewConsole(needs: Pick<ConsoleOptions, 'openAccount'> = {}) {
-  const database = await freshDatabase();
+  const { database, web } = await freshConsole(needs);
   const { pool } = database;
-  const web = await openConsole({ database, ...needs });
   beforeEach(() => pool.query('truncate ledger.runs, ledger.decisions, ledger.console_actions cascade'));
-  afterAll(async () => {
-    await web.close();
-    await database.close();
-  });
 
   /** A finished run with contacts in review; each has two candidates, and the second may be its customer. */
   async function inReview(labels: readonly string[], noKey: readonly string[] = []): Promise<void> {

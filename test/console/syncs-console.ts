@@ -1,9 +1,8 @@
 /** A console with syncs, two of them with a schedule. */
-import { afterAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import type { NewRun } from '../../src/engine/ledger/runs.ts';
 import { aRun } from '../engine/ledger/fresh-ledger.ts';
-import { freshDatabase } from '../support/database.ts';
-import { openConsole, SETTINGS } from './open-console.ts';
+import { freshConsole, SETTINGS } from './open-console.ts';
 
 /** The longest name that the settings allow. */
 export const LONG = 'weekly__'.repeat(8);
@@ -17,16 +16,10 @@ syncs:
 
 /** For the file that calls it. Each test begins without runs and schedules. */
 export async function openSyncsConsole() {
-  const database = await freshDatabase();
-  const { pool } = database;
-  const web = await openConsole({ database, text: SYNCS });
+  const { database, web } = await freshConsole({ text: SYNCS });
   beforeEach(() =>
-    pool.query('truncate ledger.runs, ledger.schedules, ledger.paused_syncs, ledger.console_actions cascade'),
+    database.pool.query('truncate ledger.runs, ledger.schedules, ledger.paused_syncs, ledger.console_actions cascade'),
   );
-  afterAll(async () => {
-    await web.close();
-    await database.close();
-  });
 
   /** Returns the id of a new run. */
   async function begin(sync: string, more: Partial<NewRun> = {}): Promise<string> {
