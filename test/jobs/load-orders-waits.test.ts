@@ -124,7 +124,9 @@ test('a load that waits for a run that awaits approval leads to its plan, not to
   await pauseRun(pool, sync.id, { code: 'AWAITS_CONFIRMATION', message: 'The run would write 2 contacts' });
   await expect(look()).rejects.toThrow(`approve or decline it: \`lockstep runs show ${sync.id}\``);
   await pool.query(`update ledger.runs set error_code = 'X' where id = $1`, [sync.id]);
-  await expect(look()).rejects.toThrow(`Resume that run: \`lockstep runs resume ${sync.id}\``);
+  await expect(look()).rejects.toThrow(`Resume that run: \`lockstep runs resume ${sync.id}\`. Then:`);
+  await pool.query(`update ledger.runs set job = 'orders' where id = $1`, [sync.id]); // a load whose file was corrected, perhaps
+  await expect(look()).rejects.toThrow(`if this file replaces its file: \`lockstep runs cancel ${sync.id}\`. Then:`);
 });
 
 test('while the creation of customers is paused, the load is paused for the same reason', async () => {

@@ -43,6 +43,10 @@ function standsStill(run: Run, other: Run, words: string): RunPaused {
   const why = words.replace(/\.+$/, '');
   const then = `Then: \`lockstep runs resume ${run.id}\` (\`lockstep start\` does that by itself).`;
   const { remedy, command } = remedyFor(other);
-  const message = `It waits for ${why}. ${remedy}: \`lockstep ${command}\`. ${then}`;
+  const isReplaceable = other.type === 'orders' && command !== `runs cancel ${other.id}`;
+  const cancel = isReplaceable
+    ? ` Or cancel it, if this file replaces its file: \`lockstep runs cancel ${other.id}\`.`
+    : '';
+  const message = `It waits for ${why}. ${remedy}: \`lockstep ${command}\`.${cancel} ${then}`;
   return new RunPaused(WAITS_FOR_RUN, message);
 }
