@@ -156,7 +156,7 @@ function schedulerNeed(unscheduled: readonly string[], problems: readonly Proble
   if (title === undefined) return [];
   const named = firstOf(names.slice(0, MOST_NAMED), names.length);
   const [what, it] = names.length === 1 ? [`sync ${title}`, 'it'] : [`syncs ${named}`, 'them'];
-  const why = `no scheduler starts ${it}: start one, or send SIGHUP to the one that runs, so that it reads the settings again`;
+  const why = `no scheduler starts ${it}. Start one; if one runs already, send it SIGHUP, so that it reads the settings again`;
   return [
     { event: 'sync-late', what, title, why, since: null, command: 'start', about: { kind: 'sync', name: title } },
   ];

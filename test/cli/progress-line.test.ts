@@ -132,7 +132,7 @@ test('on a terminal of 80 columns shows the rate and the time left of a long loa
 
 test('expects no more calls a second for what is left than the budget allows', () => {
   const burst = [look(0, { calls: 464 }), look(1_000, {}, { toSend: 1_500 })];
-  expect(lineOf(burst, 20)).toContain('40 calls/s (100% of the budget) · about 1 min 15 s left');
+  expect(lineOf(burst, 20)).toContain('40 calls/s (with the burst of the budget) · about 1 min 15 s left');
 });
 
 test('on a terminal of 80 columns shows a bar, the rate and the time left', () => {

@@ -46,7 +46,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   const { pool } = database;
   const empty = await status();
   expect(empty.stdout).toMatch(
-    /^Needs a person:\n {2}syncs (nightly, hourly|hourly, nightly): no scheduler starts them: start one, .*\n {6}lockstep start.*\n\nRunning now\n {2}none\n\nNext starts\n/,
+    /^Needs a person:\n {2}syncs (nightly, hourly|hourly, nightly): no scheduler starts them\. Start one; .*\n {6}lockstep start.*\n\nRunning now\n {2}none\n\nNext starts\n/,
   );
   // Between 0:00 and 1:00 UTC both start at the same time, and may come in any order.
   expect(empty.stdout).toMatch(

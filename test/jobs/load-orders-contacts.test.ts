@@ -39,7 +39,8 @@ test('a list of products waits for approval', async () => {
 });
 
 test('a sheet with merged cells waits for approval: lines without an order may be items of the orders above', async () => {
-  const file = 'Order,Email,Item,Amount\nA,customer1@example.com,Chair,20\n,,Table,120\nB,customer2@example.com,Chair,9\n';
+  const file =
+    'Order,Email,Item,Amount\nA,customer1@example.com,Chair,20\n,,Table,120\nB,customer2@example.com,Chair,9\n';
   const run = await harness.load(file);
   expect([awaitsApproval(run), run.error]).toEqual([
     true,

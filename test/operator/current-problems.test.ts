@@ -410,7 +410,7 @@ test.for([
     settingsOf(`accounts: { acme: {} }\nsyncs: { ${syncs} }`),
   );
   expect(needs.map(({ what, why }) => `${what}: ${why}`)).toEqual([
-    expect.stringMatching(new RegExp(`^${words}: start`)),
+    expect.stringMatching(new RegExp(`^${words}\\. Start one`)),
   ]);
   expect([unscheduled.length, hasScheduler]).toEqual([count, false]);
 });

@@ -99,9 +99,10 @@ function rowsPart({ run, left }: Look): readonly string[] {
 
 function ratePart(rate: number | undefined, allowedPerSecond: number | undefined): readonly string[] {
   if (rate === undefined || rate === 0) return [];
-  const share =
-    allowedPerSecond === undefined ? '' : ` (${formatShare(Math.min(1, rate / allowedPerSecond))} of the budget)`;
-  return [`${callsPerSecond(rate)}${share}`];
+  if (allowedPerSecond === undefined) return [callsPerSecond(rate)];
+  const isBurst = Math.round(rate) > allowedPerSecond;
+  const share = isBurst ? 'with the burst of the budget' : `${formatShare(rate / allowedPerSecond)} of the budget`;
+  return [`${callsPerSecond(rate)} (${share})`];
 }
 
 const callsPerSecond = (rate: number): string => `${rate < 10 ? rate.toFixed(1) : formatCount(rate)} calls/s`;
