@@ -27,7 +27,11 @@ import { aSpec } from '../engine/ledger/matching/load-worlds.ts';
 import { change, queue } from '../mirror/outbox/delivery-worlds.ts';
 import { settingsOf } from '../settings/problems-in.ts';
 
-const SETTINGS = settingsOf('accounts: { acme: {} }\nsyncs: { nightly: { type: contacts, account: acme } }');
+const SETTINGS = settingsOf(`accounts: { acme: {} }
+syncs: { nightly: { type: contacts, account: acme } }
+targets:
+  hook: { type: webhook, url: https://hook.example, secret: { env: S } }
+  mail: { type: webhook, url: https://mail.example, secret: { env: S } }`);
 const NIGHTLY = { sync: 'nightly', account: 'acme', scope: 'acme' };
 
 const database = await freshLedger();
