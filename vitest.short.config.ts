@@ -3,7 +3,7 @@ import all from './vitest.config.ts';
 
 /** More people, shapes of answers and orders of events for promises that other files test too: what `npm test` leaves out. */
 const LEFT_OUT = [
-  'console/{load,load-api,load-corrections,records,review,twice}',
+  'console/{load,load-api,load-corrections,record-changes,record-creates,records,review,review-pages,twice}',
   'e2e/{approval,audits,deployment,failures,folder-approval,folder-changes,identity,own-runs,package,plans,same-file,start-log}',
   'engine/worker/{queue,redis}',
   'jobs/{contact-mapping,dialect-combinations,first-orders,framework-services,odd-answers,odd-lists,odd-services,odd-writes,review,review-creations,review-files}',

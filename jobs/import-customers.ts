@@ -1,7 +1,8 @@
 /** Sends what a contact sync decided: imports or creates customers, and updates customers whose contact has changed. */
 import { knownLongIds } from '../src/engine/account/list-shapes.ts';
+import { ACCEPTED, isImportOff, stopImporting } from '../src/engine/ledger/matching/import-trial.ts';
 import { readBefore } from '../src/engine/ledger/rows.ts';
-import { keepLearnt, readLearnt } from '../src/engine/ledger/scopes/learnt.ts';
+import { keepLearnt } from '../src/engine/ledger/scopes/learnt.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import { sendReady } from '../src/engine/worker/send-ready.ts';
 import { importMode } from '../src/syncs/contacts/import-mode.ts';
@@ -25,16 +26,15 @@ async function send(context: JobContext<ContactsOptions>): Promise<JobResult> {
     const sender = contactSender(account, run.lane, mode, (n) => readBefore(pool, { ...of, n }));
     return await sendReady(context, sender, 'settle-customers');
   } finally {
-    if (mode.hasWorked && !before.hasWorked) await keepLearnt(pool, account.scope, 'import', true);
-    if (mode.isOff && !before.isOff) await keepLearnt(pool, account.scope, 'import-off', run.id);
+    if (mode.hasWorked && !before.hasWorked) await keepLearnt(pool, account.scope, ACCEPTED, true);
+    if (mode.isOff && !before.isOff) await stopImporting(pool, run);
   }
 }
 
-/** "Importing is off" is remembered for one run only: the next run tries again. */
 async function knownMode(context: JobContext<ContactsOptions>) {
-  const { pool, account, run, options } = context;
+  const { pool, run, options } = context;
   const longIds = await knownLongIds(context);
   if (createsCustomers(options)) return { isOff: true, hasWorked: false, longIds };
   if (options.importWith === 'import') return { isOff: false, hasWorked: true, longIds };
-  return { isOff: (await readLearnt(pool, account.scope)).get('import-off') === run.id, hasWorked: false, longIds };
+  return { isOff: await isImportOff(pool, run), hasWorked: false, longIds };
 }

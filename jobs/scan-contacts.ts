@@ -5,6 +5,7 @@
 import { formatCount } from '../src/base/counts.ts';
 import { fittingScan } from '../src/client/lists/fitting-scan.ts';
 import { pageQuery } from '../src/client/lists/scan.ts';
+import { EMBEDDED } from '../src/engine/account/account.ts';
 import { RetryLater, RunPaused } from '../src/engine/account/failure.ts';
 import { waysOn } from '../src/engine/account/identity.ts';
 import { listReader } from '../src/engine/account/list-reader.ts';
@@ -17,10 +18,11 @@ import type { LinksDisagree } from '../src/engine/ledger/matching/check-links.ts
 import { noteGone } from '../src/engine/ledger/matching/contact-notes.ts';
 import { decideContacts } from '../src/engine/ledger/matching/decide-contacts.ts';
 import { planFirst } from '../src/engine/ledger/matching/first-created.ts';
+import { planTrial } from '../src/engine/ledger/matching/import-trial.ts';
 import { oweForEarlierCustomers } from '../src/engine/ledger/matching/matching-keys.ts';
 import { recallContacts } from '../src/engine/ledger/matching/recall-contacts.ts';
 import { countNotNeeded, keepShown, leaveOutUnshown } from '../src/engine/ledger/matching/shown-writes.ts';
-import { unlistedCustomers } from '../src/engine/ledger/matching/unlisted-records.ts';
+import { createdForContacts, unlistedCustomers } from '../src/engine/ledger/matching/unlisted-records.ts';
 import { forgetAllRows } from '../src/engine/ledger/retention/forget.ts';
 import { countRows, openRows } from '../src/engine/ledger/rows.ts';
 import { endRun, pauseRun, supersedeRuns } from '../src/engine/ledger/run-status.ts';
@@ -71,6 +73,7 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
   const sightings = await scanAll(context, exclusive, mapping);
   if (options.where !== undefined) await recordLeftOut(pool, run.id, sightings.leftOut);
   for (const customer of (await chosenCustomers(pool, run.scope)).keys()) sightings.noteChosen(customer);
+  for (const customer of await createdForContacts(pool, run)) sightings.noteChosen(customer);
   const baseline = new Baseline();
   const { isWhole } = await readCustomers(
     { ...context, run: await readRun(pool, run.id) },
@@ -102,7 +105,11 @@ async function readAndDecide(context: Context, exclusive: Exclusive): Promise<Jo
 }
 
 /** Runs in the transaction of the decision: a later read would delete rows that have been sent since. */
-async function continueRun(db: Transactional, { run, options }: Context, baseline: Baseline): Promise<JobResult> {
+async function continueRun(
+  db: Transactional,
+  { run, options, account }: Context,
+  baseline: Baseline,
+): Promise<JobResult> {
   if (options.savePlan) await keepShown(db, run);
   if (!run.dryRun) await supersedeRuns(db, run);
   if (run.isBound) await writeOnlyShown(db, run);
@@ -119,6 +126,8 @@ async function continueRun(db: Transactional, { run, options }: Context, baselin
   }
   await keepBaseline(db, run.id, baseline.hashes());
   await planFirst(db, run, 'customers');
+  if (options.importWith === 'auto' && !createsCustomers(options) && account.service !== EMBEDDED)
+    await planTrial(db, run);
   await movePhase(db, run.id, 'scan-contacts', 'import-customers');
   return { status: 'next', job: 'import-customers' };
 }

@@ -5,7 +5,8 @@
 import { readBaseline } from '../src/engine/ledger/baselines.ts';
 import { keepCustomers, nextPass, type SeenCustomer } from '../src/engine/ledger/match-index.ts';
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
-import { planOthers } from '../src/engine/ledger/matching/first-created.ts';
+import { planOthers, planStaged } from '../src/engine/ledger/matching/first-created.ts';
+import { isTrialRefused, learnImported, stopIfIdle } from '../src/engine/ledger/matching/import-trial.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
 import { openUpdates } from '../src/engine/ledger/matching/updated-customers.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
@@ -36,6 +37,7 @@ export const settleCustomers = defineJob({
       if (next) return next;
       await exclusive.transaction(async (db) => {
         await linkUpdated(db, run);
+        await learnImported(db, run);
         await endRun(db, run.id, 'done');
       });
       return { status: 'finished' };
@@ -49,6 +51,11 @@ async function settle(
   hasStaged: boolean,
 ): Promise<JobResult | undefined> {
   const { pool, run, account, options } = context;
+  const action = run.type === 'contacts' && !createsCustomers(options) ? 'import' : 'create';
+  if (hasStaged && (await isTrialRefused(pool, run))) {
+    await exclusive.transaction((db) => planStaged(db, run.id, action));
+    return IMPORT;
+  }
   const pass = await nextPass(pool, run.id);
   const before = await readBaseline(pool, run.id);
   const baseline = before && Baseline.of(before);
@@ -73,7 +80,9 @@ async function settle(
     },
   });
   if (next || !hasStaged) return next;
-  const action = run.type === 'contacts' && !createsCustomers(options) ? 'import' : 'create';
-  const isAnyPlanned = await exclusive.transaction((db) => planOthers(db, run, { action, isWhole }));
+  const isAnyPlanned = await exclusive.transaction(async (db) => {
+    if (isWhole) await stopIfIdle(db, run);
+    return planOthers(db, run, { action, isWhole });
+  });
   return isAnyPlanned ? IMPORT : undefined;
 }

@@ -16,15 +16,23 @@ export interface Replacing {
   readonly force?: boolean;
 }
 
-/** Returns how many lines were written. @throws LockstepError FILE_EXISTS, EXPORT_NOT_WRITABLE */
+interface Exported {
+  /** How many were written. */
+  readonly lines: number;
+  /** Its absolute path; null: they went to stdout. */
+  readonly file: string | null;
+}
+
+/** @throws LockstepError FILE_EXISTS, EXPORT_NOT_WRITABLE */
 export async function exportLines(
   { out, cwd }: Session,
   target: string,
   lines: AsyncIterable<string>,
   how: Replacing,
-): Promise<number> {
-  if (target === TO_STDOUT) return writeLines(lines, (text) => out.content(text));
-  return writeFile(await fileToWrite(cwd, target, how), lines);
+): Promise<Exported> {
+  if (target === TO_STDOUT) return { lines: await writeLines(lines, (text) => out.content(text)), file: null };
+  const file = await fileToWrite(cwd, target, how);
+  return { lines: await writeFile(file, lines), file };
 }
 
 /** The absolute path. Pipes and devices may exist. @throws LockstepError FILE_EXISTS */

@@ -25,9 +25,15 @@ export async function main(argv: readonly string[]): Promise<void> {
     cwd: process.cwd(),
     signals: process,
     stdin: process.stdin,
-    abort: (exitCode) => process.exit(exitCode),
+    abort: end,
   });
-  setTimeout(() => process.exit(), LINGER_MS).unref();
+  setTimeout(end, LINGER_MS).unref();
+}
+
+/** Ends the process. `process.exit` would wait for a read that does not end, as of a pipe without a writer. */
+function end(exitCode?: number): never {
+  if (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) process.kill(process.pid, 'SIGKILL');
+  process.exit(exitCode);
 }
 
 /** Never rejects: prints what failed and returns its exit code. */

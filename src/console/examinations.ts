@@ -1,5 +1,5 @@
 /** Examinations of services that people start here: each continues if the page is closed, and its report is in the ledger. */
-import type { Progress } from '../operator/examination.ts';
+import type { Progress } from '../operator/doctor/examine.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { type Done, keeping, type Taking } from './actions/actions.ts';
 import { type Failure, failureOf } from './failures.ts';

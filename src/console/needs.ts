@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Accounts } from '../engine/account/accounts.ts';
 import type { SharedQueue } from '../engine/worker/queue.ts';
 import type { HookServerNeeds } from '../mirror/inbound/hook-server.ts';
-import type { ExamineOptions, Report } from '../operator/examination.ts';
+import type { ExamineOptions, Report } from '../operator/doctor/examine.ts';
 import type { SettingsCheck } from '../operator/settings-check.ts';
 import type { SecretRef } from '../settings/fields.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -17,7 +17,6 @@ export interface ConsoleNeeds extends ActionNeeds, HookServerNeeds {
   readonly readSecret: (ref: SecretRef) => Promise<string>;
   /** Reads the file of the settings again. */
   readonly checkSettings: () => Promise<SettingsCheck>;
-  readonly budgets: Accounts['budgets'];
   readonly openAccount: Accounts['open'];
   /** Examines the service of an account, and keeps the report. */
   readonly examine: (account: string, options: ExamineOptions) => Promise<Report>;

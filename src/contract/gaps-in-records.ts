@@ -83,7 +83,7 @@ export const gapsInRecords: readonly Gap[] = [
     question: 'What is the body of customers/import?',
     ourService: '{"contact_id": 7}. A contact that does not exist is an HTTP 404.',
     clientDoes:
-      'It tries the import with its first contact. If the import is refused, it creates customers from the contacts instead.',
+      'It tries the import with one contact. If the import is refused, or makes no customer, it creates customers from the contacts instead.',
     override: 'accounts.*.dialect.importBody',
   },
   {
@@ -91,7 +91,7 @@ export const gapsInRecords: readonly Gap[] = [
     where: 'Order customers',
     question: 'Can contacts be imported, or can customers only be created?',
     ourService: 'Both work.',
-    clientDoes: 'It tries an import; if the import is refused, it creates customers.',
+    clientDoes: 'It tries an import; if the import is refused, or makes no customer, it creates customers.',
     override: 'syncs.*.options.importWith',
   },
   {

@@ -1,6 +1,6 @@
 /** What must not be treated as the amount of an order, although its name and its cells fit. */
 import { isAdded, isDiscount, isFee, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
-import { areAmounts } from './by-content.ts';
+import { API_ID, areAmounts } from './by-content.ts';
 import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import type { FirstCells } from './first-cells.ts';
 import { unitsIn } from './fits.ts';
@@ -19,6 +19,8 @@ const SCALED = /cents?(?![a-z])|minor|'000|thousand|tausend|tsd|teur|[kt]€/i;
 interface Amounts {
   readonly amount: MappedColumn;
   readonly others: readonly AmountCells[];
+  /** The cells of the order_id. */
+  readonly numbers: readonly string[];
   readonly firstCells: FirstCells;
   /** The line of the header. */
   readonly line: number;
@@ -35,7 +37,9 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
   const others = otherAmounts(columns, firstCells);
   if (!amount && others.length > 0 && !firstCells.isSelection) throw withoutAmount(others.map(nameOf), firstCells);
   if (!amount) return;
-  const amounts = { amount, others, firstCells, line: firstCells.header.line };
+  const number = columns.find(({ field }) => field === 'order_id');
+  const numbers = number ? firstCells.cells(number) : [];
+  const amounts = { amount, others, numbers, firstCells, line: firstCells.header.line };
   const isChosen = amount.how === 'told' || amount.how === 'remembered';
   const doubt = ofOnePiece(amounts) ?? (isChosen || firstCells.isSelection ? undefined : besideOthers(amounts));
   if (doubt) throw doubt;
@@ -45,6 +49,7 @@ function besideOthers(amounts: Amounts): UnclearFile | undefined {
   return (
     cutAtComma(amounts) ??
     inCents(amounts) ??
+    ofAnApi(amounts) ??
     aQuantity(amounts) ??
     aPart(amounts) ??
     whatIsLeft(amounts) ??
@@ -138,8 +143,8 @@ function aPart({ amount, others, firstCells, line }: Amounts): UnclearFile | und
   );
   const isSum = (whole: AmountCells, part: AmountCells) =>
     own.every((cell, row) => cell === undefined || cell + (part.cells[row] ?? 0n) === (whole.cells[row] ?? 0n));
-  for (const whole of others) {
-    const part = parts.find((one) => isSum(whole, one));
+  for (const whole of own.some((cell) => cell !== undefined) ? others : []) {
+    const part = parts.find((one) => one !== whole && isSum(whole, one));
     if (part === undefined) continue;
     return doubtfulAmount(
       `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and "${short(part.name)}" add up to "${short(whole.name)}".`,
@@ -153,16 +158,21 @@ function aPart({ amount, others, firstCells, line }: Amounts): UnclearFile | und
 /** What a marketplace pays out is not what the customer pays. */
 function whatIsLeft({ amount, others, firstCells, line }: Amounts): UnclearFile | undefined {
   const own = firstCells.cells(amount).map(unitsIn);
-  const fee = others.find(({ name, cells }) => isFee(name) && cells.some((cell = 0n) => cell < 0n));
-  if (!fee) return undefined;
-  const isMore = ({ cells }: AmountCells) =>
-    cells.every((cell = 0n, row) => (fee.cells[row] ?? 0n) >= 0n || cell > (own[row] ?? 0n));
-  const whole = others.find((other) => likelyAmount([other.name]) !== undefined && isMore(other));
-  if (!whole) return undefined;
-  return doubtfulAmount(
-    `Line ${line}: "${short(amount.name)}" may be what is left after "${short(fee.name)}", because "${short(whole.name)}" has larger amounts.`,
-    amount,
-  );
+  const isLeftOf = (whole: AmountCells, taken: AmountCells) =>
+    own.every((cell, row) => {
+      const [all = 0n, part = 0n] = [whole.cells[row], taken.cells[row]];
+      return cell === undefined || (isFee(taken.name) ? part >= 0n || all > cell : all + part === cell);
+    });
+  const isTaken = ({ name, cells }: AmountCells) => !isDiscount(name) && cells.some((cell = 0n) => cell < 0n);
+  for (const taken of others.filter(isTaken)) {
+    const whole = others.find((other) => likelyAmount([other.name]) !== undefined && isLeftOf(other, taken));
+    if (!whole) continue;
+    return doubtfulAmount(
+      `Line ${line}: "${short(amount.name)}" may be what is left after "${short(taken.name)}", because "${short(whole.name)}" has larger amounts.`,
+      amount,
+    );
+  }
+  return undefined;
 }
 
 /** Some programs export an amount twice: in cents for programs, and as people read it. */
@@ -175,6 +185,19 @@ function inCents({ amount, others, firstCells, line }: Amounts): UnclearFile | u
     `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because "${short(whole.name)}" has a hundredth of each.`,
     amount,
     `add ${mapOption('amount', whole.name)}`,
+  );
+}
+
+/** An API has amounts in cents. */
+function ofAnApi({ amount, numbers, firstCells, line }: Amounts): UnclearFile | undefined {
+  const cells = firstCells.cells(amount);
+  const [id] = numbers;
+  if (!id || !numbers.every((cell) => API_ID.test(cell)) || !cells.every((cell) => /^\d{3,}$/.test(cell)))
+    return undefined;
+  return doubtfulAmount(
+    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because it has whole numbers only, and the numbers of the orders are those of an API, such as ${short(id)}.`,
+    amount,
+    'write the amounts in whole units first',
   );
 }
 

@@ -1,23 +1,24 @@
 /** What the name of a column with amounts says: the whole amount, a part of it, the price of one piece, or a quantity. */
-import { PRICE_NAMES } from './fields.ts';
+import { names, PRICE_NAMES } from './fields.ts';
 import { plainWords } from './words.ts';
 
-const TAX = 'tax|taxes|vat|gst|mw ?st|ust|moms|iva|tva|btw|kdv|dph';
+const TAX = 'tax|taxes|vat|gst|mw ?st|ust|moms|iva|tva|btw|kdv|dph|impostos?|impuestos?';
 /** `Total c/ IVA`, `Order Total (inc tax)` and `Prix TTC` */
 const WITH_TAX = new RegExp(
-  `\\b(?:ttc|(?:inc|incl|including|inkl|with|c|con) (?:\\d+ )?(?:${TAX})|(?:${TAX}) (?:inc|incl|included|incluido|inclus))\\b`,
+  `\\b(?:ttc|(?:inc|incl|including|inkl|with|c|con|com) (?:\\d+ )?(?:${TAX})|(?:${TAX}) (?:inc|incl|included|incluido|inclus))\\b`,
   'g',
 );
-const MEANT = /\b(in )?(eur|usd|gbp|chf|pln|sek|euro|dollar|gross|net|brut|bruto|ht)\b|\b(brutto|netto)/g;
+const IN_CURRENCY = /\b(?:in )?(?:eur|usd|gbp|chf|pln|sek|euro|dollar)\b/g;
+const GROSS_OR_NET = /\b(?:gross|net|brut|bruto|ht)\b|\b(?:brutto|netto)/g;
 
-/** `amount (EUR)`, `Betrag in €`, `gross amount`, `Bruttobetrag` and `Total c/ IVA`, without what is not the name of an amount. */
+/**
+ * `amount (EUR)`, `Betrag in €`, `gross amount`, `Bruttobetrag` and `Total c/ IVA`, without what is not the name of an amount;
+ * "gross" and "net" are one if there is no other.
+ */
 export function amountWords(name: string): string {
-  return plainWords(name)
-    .replace(WITH_TAX, '')
-    .replace(MEANT, '')
-    .replace(/ +/g, ' ')
-    .replace(/ in$/, '') // of "in €"
-    .trim();
+  const words = plainWords(name).replace(WITH_TAX, '').replace(IN_CURRENCY, '').replace(/ +/g, ' ').trim();
+  const amount = words.replace(GROSS_OR_NET, '').replace(/ +/g, ' ').trim() || words;
+  return amount.replace(/ in$/, ''); // of "in €"
 }
 
 const TAXED = new RegExp(`brutto|${WITH_TAX.source}`);
@@ -31,9 +32,8 @@ export const MONEY_WORDS = new RegExp(
   [
     'amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix|valor|prezzo|bedrag|belopp?|belob|tutar|fiyat',
     'kwota|cena|osszeg|сумм|стоимост|цена|итог|συνολο|ποσο|harga|jumlah|tong tien|gia tri|מחיר|סכום|مبلغ|قيمة|سعر|ราคา|ยอด',
-    ...['金額', '金额', '合計', '合计', '总价', '總價', '总额', '総額', '価格', '价格', '금액', '가격', '합계'].map(
-      plainWords,
-    ),
+    ...names('金額, 金额, 合計, 合计, 总价, 總價, 总额, 総額, 価格, 价格, 単価, 单价, 單價, 금액, 가격, 합계, 단가'),
+    `(?:[額额款]|${plainWords('액')})$`,
   ].join('|'),
 );
 export const COUNT_WORDS = /quantit|qty|items|count|number|weight|menge|anzahl|cantidad/;
@@ -57,17 +57,18 @@ const ADDED = new RegExp(
 /** Taxes, and what the delivery costs. */
 export const isAdded = (name: string) => ADDED.test(plainWords(name));
 
-const FEE = /\bfees?\b|commission|comision|comissao|\bcargos?\b|gebuhr|provision|kommission|\bfrais\b/;
+const FEE =
+  /\b(?:fees?|tarifas?|taxas?)\b|commission|comision|comissao|\bcargos?\b|gebuhr|provision|kommission|\bfrais\b/;
 /** What a marketplace keeps. */
 export const isFee = (name: string) => FEE.test(plainWords(name));
 
 /** Parts of an amount, what is left of it, prices of one piece, and measures. */
 const PART = new RegExp(
   [
-    'net|sub ?tot|sous total|zwischen|\\bht\\b|imponibile|\\b(?:ex|excl|excluding|without|exkl|s|sin|sem|bez) ',
+    'net|liquid|sub ?tot|sous total|zwischen|\\bht\\b|imponibile|\\b(?:ex|excl|excluding|without|exkl|s|sin|sem|bez) ',
     `\\b(?:${TAX})\\b|steuer|impuesto|imposto|impot|promotion|${DISCOUNT.source}`,
     `${FEE.source}|shipping|versand|freight|\\bfrete?\\b|envio|livraison|spedizione|kargo`,
-    'refund|balance|\\bdue\\b|saldo|profit|margin|\\bcost of\\b|rounding',
+    'refund|balance|\\bdue\\b|saldo|solde|profit|margin|\\bcost of\\b|rounding',
     '\\bunit|piece|\\brate\\b|\\bper\\b|einzel|birim|(?<!total )price|preis\\b|prix|precio|preco|prezzo|\\bcena\\b|\\bpris\\b|prijs',
     'weight|gewicht|\\bpeso\\b|poids|\\bkg\\b',
     `単価|单价|單價|送料|运费|邮费|運費|手数料|税|稅|优惠|優惠|割引|${plainWords('단가')}|${plainWords('배송비')}`,

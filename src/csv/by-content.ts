@@ -11,7 +11,7 @@ const CUSTOMER_WORDS = new Set(
   names(`
     customer, potential customer, client, buyer, kunde, besteller, cliente, acheteur, comprador, klant,
     sold to party, sold to pt, klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici,
-    客户, 客戶, 买家, 買家, 顧客, 고객`),
+    客户, 客戶, 买家, 買家, 顧客, 고객, 구매자, 주문자`),
 );
 /** A cell or two may be wrong. */
 const MOST_CELLS = 0.9;
@@ -48,7 +48,18 @@ export function byContent(name: string, cells: readonly string[], before = ''): 
       : undefined;
   if (!CUSTOMER_WORDS.has(words)) return undefined;
   const fitting = (['client_id', 'customer_email'] as const).find((field) => mostFit(field, cells));
-  return { field: fitting ?? 'customer_name', ...how };
+  return { field: fitting ?? (areCodes(cells) ? 'client_id' : 'customer_name'), ...how };
+}
+
+/** How an API writes an id: `ch_3QaB12eZ`. */
+export const API_ID = /^[a-z]{2,6}_[a-z\d]*\d[a-z\d]*$/i;
+/** `C02514` and `CUST-0001` */
+const CUSTOMER_CODE = /^[A-Z]{1,4}[-_]?\d{3,}$/;
+
+/** Whether another program numbers its customers so: these are no names. */
+function areCodes(cells: readonly string[]): boolean {
+  const filled = cells.filter((cell) => cell !== '');
+  return filled.length > 0 && filled.every((cell) => API_ID.test(cell) || CUSTOMER_CODE.test(cell));
 }
 
 /**

@@ -41,7 +41,7 @@ export function ambiguous(
   difference?: readonly { readonly name: string; readonly cell: string }[],
 ): UnclearFile {
   const differ = difference
-    ? `, and differ: ${difference.map(({ name, cell }) => `"${short(name)}" has "${short(cell)}"`).join(' where ')}`
+    ? `, and differ: ${difference.map(({ name, cell }) => `"${short(name)}" ${cell === '' ? 'is empty' : `has "${short(cell)}"`}`).join(' where ')}`
     : '';
   return new UnclearFile(
     'CSV_COLUMNS_AMBIGUOUS',

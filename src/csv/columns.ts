@@ -7,7 +7,7 @@ import type { LockstepError } from '../base/errors.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
 import { isPrice, isTaxed, isUntaxed } from './amount-words.ts';
-import { areLabels, byContent, isOfAddress, isOfPerson, LABEL, mostFit } from './by-content.ts';
+import { areLabels, byContent, isOfAddress, isOfPerson, mostFit } from './by-content.ts';
 import { indexesOf } from './cell-source.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
@@ -16,6 +16,7 @@ import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
 import { FirstCells } from './first-cells.ts';
 import { type Fits, isEssential, isTaken, problemIn } from './fits.ts';
 import type { MappedColumn } from './mapped-column.ts';
+import { besideFuller, refuseCutNumbers, refuseItems } from './order-column.ts';
 import { type Preset, sourcesOf } from './presets.ts';
 import { CONFIDENCE, recognise } from './recognise.ts';
 
@@ -25,6 +26,8 @@ export interface UnusedColumn {
   /** Set if the name fits a field, and the cells do not, or if it is not used because of `why`. */
   readonly unfit?: { readonly field: Field; readonly fits: Fits; readonly why?: string };
 }
+
+type UnusedCandidate = MappedColumn & { readonly why?: string };
 
 export interface ColumnMapping {
   /** At most one per field, in the order of FIELDS. */
@@ -78,11 +81,13 @@ function mapInto(found: Map<Field, MappedColumn>, header: Header, choices: Mappi
   const unfit = hasNames ? recogniseAll(firstCells, found, isOpen) : [];
   if (hasNames && !isLeftOut('customer_name')) findNamePair(found, firstCells);
   const yielding = yieldToBetter(found, isLeftOut, firstCells);
-  if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unfit);
+  const unused = [...yielding, ...unfit];
+  if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unused);
   const columns = inOrder(found);
   if (!preset && !isLeftOut('amount')) refuseDoubtfulAmount(columns, firstCells);
   if (hasNames && isOpen('order_id')) refuseItems(columns, firstCells);
-  return { columns, unmapped: unusedOf(header, columns, [...yielding, ...unfit]), none: FIELDS.filter(isLeftOut) };
+  if (!preset) refuseCutNumbers(columns, firstCells);
+  return { columns, unmapped: unusedOf(header, columns, unused), none: FIELDS.filter(isLeftOut) };
 }
 
 /** Adds the columns that a person has chosen, and those of the preset for the other fields. */
@@ -121,7 +126,7 @@ function usedNames({ names }: Header, { told, remembered, preset }: MappingChoic
 function unusedOf(
   { names }: Header,
   columns: readonly MappedColumn[],
-  unfit: readonly (MappedColumn & { readonly why?: string })[],
+  unfit: readonly UnusedCandidate[],
 ): readonly UnusedColumn[] {
   const used = new Set(columns.flatMap(indexesOf));
   return names.flatMap((name, index): UnusedColumn[] => {
@@ -179,7 +184,9 @@ function choose(fitting: readonly MappedColumn[], firstCells: FirstCells): Mappe
   const most = Math.max(...columns.map(weightOf));
   const best = columns.filter((column) => weightOf(column) === most);
   const [column, ...others] = best.toSorted((one, other) => other.confidence - one.confidence);
-  if (column === undefined || others.length === 0) return column;
+  if (column === undefined) return undefined;
+  const gap = besideFuller(column, columns, firstCells);
+  if (gap || others.length === 0) return gap ?? column;
   const difference = others.map((other) => firstCells.difference(column, other)).find((one) => one !== undefined);
   const hasCells = column.fits.of > 0;
   if (!difference && hasCells) return column;
@@ -209,15 +216,30 @@ function doesNotFit(column: MappedColumn, firstCells: FirstCells): LockstepError
   );
 }
 
-function unfitWords({ field, name, fits: { fit, of } }: MappedColumn): string {
-  return `the column "${short(name)}" has the name of ${field}, but ${fit} of ${of} ${of === 1 ? 'cell fits' : 'cells fit'}`;
+const unusedWords = (column: UnusedCandidate) =>
+  column.why === undefined ? unfitWords(column) : `"${short(column.name)}" is not used, because ${column.why}`;
+
+function unfitWords({ field, name, how, fits: { fit, of } }: MappedColumn): string {
+  const says = how === 'content' ? 'looks like' : 'has the name of';
+  return `the column "${short(name)}" ${says} ${field}, but ${fit} of ${of} ${of === 1 ? 'cell fits' : 'cells fit'}`;
 }
 
-function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): LockstepError {
+function oneColumn({ header: { names, isGiven }, delimiter }: FirstCells, need: string, above: string): UnclearFile {
+  const isQuoted = names[0]?.includes(delimiter ?? '\n');
+  return new UnclearFile(
+    'CSV_NO_CUSTOMER_COLUMN',
+    `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}${isQuoted ? ': each line is in quotes as a whole' : ''}.`,
+    isQuoted
+      ? 'Export the file again without these quotes.'
+      : `If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter. ${above}.`,
+  );
+}
+
+function noCustomer(firstCells: FirstCells, unused: readonly UnusedCandidate[]): LockstepError {
   const { names, isGiven } = firstCells.header;
   const need = `An order needs its customer: a column for one of ${CUSTOMER_REFERENCES.join(', ')}`;
   const has = isGiven
-    ? `none of the columns ${listColumns(names)} looks like it${unfit.map((column) => `; ${unfitWords(column)}`).join('')}`
+    ? `none of the columns ${listColumns(names)} looks like it${unused.map((column) => `; ${unusedWords(column)}`).join('')}`
     : 'the file has no header';
   const withEmails = names.flatMap((_, index) =>
     mostFit('customer_email', firstCells.cells({ index })) ? [index] : [],
@@ -225,17 +247,14 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
   const column = withEmails.find((index) => /mail/i.test(names[index] ?? '')) ?? withEmails[0] ?? -1; // not those of a seller
   const name = isGiven ? names[column] || namelessColumn(column) : `${column + 1}`;
   const seen = column === -1 ? '' : ` Column ${column + 1} has e-mail addresses.`;
+  const deal = unused.find(({ why }) => why !== undefined);
+  const example = deal ? mapOption('customer_name', deal.name) : `--map customer_email=${isGiven ? 'Column' : '2'}`;
   const remedy =
     column === -1
-      ? `Name the column, as in --map customer_email=${isGiven ? 'Column' : '2'}`
+      ? `Name the column, as in ${example}`
       : `If they are the customers', add ${mapOption('customer_email', name)}`;
   const above = `If the header is ${isGiven ? 'further down' : 'below other lines'}, name its line with --header-row`;
-  if (names.length === 1)
-    return new UnclearFile(
-      'CSV_NO_CUSTOMER_COLUMN',
-      `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}.`,
-      `If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter. ${above}.`,
-    );
+  if (names.length === 1) return oneColumn(firstCells, need, above);
   const [heading] = firstCells.headings;
   if (heading !== undefined)
     return new UnclearFile(
@@ -244,38 +263,4 @@ function noCustomer(firstCells: FirstCells, unfit: readonly MappedColumn[]): Loc
       'Export a report that names the customer in each line, such as a list of invoices.',
     );
   return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`);
-}
-
-const DATE = /\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\b[12]\d{3}\b/;
-
-/**
- * Refuses lines that seem to be items of one order, in a file in which no column is known to have the numbers of the orders:
- * each of them would be an order with the whole amount. Lines of one order have the same customer, amount, number and dates,
- * and differ in something else. Throws CSV_NO_ORDER_COLUMN.
- */
-function refuseItems(columns: readonly MappedColumn[], firstCells: FirstCells): void {
-  const amount = columns.find(({ field }) => field === 'amount');
-  const customer = columns.find(({ field }) => CUSTOMER_REFERENCES.some((one) => one === field));
-  if (!amount || !customer || firstCells.isSelection) return;
-  const { names, line } = firstCells.header;
-  const all = names.map((_, index) => firstCells.cells({ index }));
-  const isSame = (cells: readonly string[], row: number) => cells[row] === cells[row - 1];
-  const same = [firstCells.cells(amount), firstCells.cells(customer)];
-  const areItems = (row: number) => {
-    const others = all.flatMap((cells) => (isSame(cells, row) ? [] : [cells[row] ?? '']));
-    return same.every((cells) => isSame(cells, row)) && others.length > 0 && !others.some((cell) => DATE.test(cell));
-  };
-  for (const [index, cells] of all.entries()) {
-    if (columns.some((column) => indexesOf(column).includes(index))) continue;
-    const starts = cells.filter((_, row) => !isSame(cells, row));
-    const isLabel = cells.every((cell) => LABEL.test(cell)) && new Set(starts).size === starts.length;
-    if (!isLabel || starts.length === 1 || starts.length === cells.length) continue;
-    if (!cells.every((_, row) => !isSame(cells, row) || areItems(row))) continue;
-    const name = names[index] ?? '';
-    throw new UnclearFile(
-      'CSV_NO_ORDER_COLUMN',
-      `Line ${line}: no column has a name that means the order_id, and lines with the same "${short(name)}" (${short(cells.find((_, row) => isSame(cells, row)) ?? '')}) also have the same customer and amount: they may be items of one order.`,
-      `If they are items, add ${mapOption('order_id', name)} --combine-lines first; if each line is an order, add --map order_id=.`,
-    );
-  }
 }

@@ -69,7 +69,7 @@ class OpenOrder {
   add(row: CheckedRow): readonly CheckedRow[] {
     const isSummed = this.#how.amount === 'sum';
     const order = this.#orderIdOf(row);
-    if (isSummed && !order && this.#lines.length > 0 && mayBeOfAbove(row)) {
+    if (isSummed && !order && this.#lines.length > 0 && hasAmountOnly(row)) {
       this.#lines.push(withDoubt(row));
       return [];
     }
@@ -128,8 +128,11 @@ function withUnreadable(row: CheckedRow, other: number): CheckedRow {
   return { status: 'invalid', line, cells, ...(lines && { lines }), values, problems };
 }
 
-/** Some exports name an order and its customer on the first of its lines only; others end with a line of totals. */
-function mayBeOfAbove({ values, ...row }: CheckedRow): boolean {
+/**
+ * Whether a line has an amount and no customer, and is no line of totals. Some exports name an order and its customer on the first of
+ * its lines only.
+ */
+export function hasAmountOnly({ values, ...row }: CheckedRow): boolean {
   const problems = row.status === 'invalid' ? row.problems : [];
   const isTotals = problems.some(({ code }) => code === 'TOTALS_ROW');
   const isAmount = ({ field, facts }: Problem) => field === 'amount' && /\d/.test(`${facts.cell}`);

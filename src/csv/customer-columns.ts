@@ -1,5 +1,6 @@
 /** Which of several columns says who the customer is. */
 import { isQuantity } from './amount-words.ts';
+import { short } from './column-errors.ts';
 import {
   COMPANY_PARTS,
   CUSTOMER_PARTS,
@@ -30,7 +31,7 @@ export function yieldToBetter(
   if (found.get('customer_name')?.how === 'content' && found.get('full_name')?.how === 'exact')
     found.delete('customer_name');
   productName(found, isLeftOut, firstCells);
-  const yielding = [orderName(found), foreignId(found, firstCells), ownCompany(found, firstCells)].filter(
+  const yielding = [orderName(found, firstCells), foreignId(found, firstCells), ownCompany(found, firstCells)].filter(
     (one) => one !== undefined,
   );
   for (const { field } of yielding) found.delete(field);
@@ -106,11 +107,17 @@ function productName(found: Map<Field, MappedColumn>, isLeftOut: (field: Field) 
   if (!isLeftOut('description')) found.set('description', cells.column('description', { index: name.index }, name));
 }
 
-/** "Name" is the name of the order where another column names the customer. */
-function orderName(found: Map<Field, MappedColumn>): YieldingColumn | undefined {
+const OF_DEALS = /\b(?:deals?|opportunit(?:y|ies)|pipeline|probability)\b/;
+
+/** "Name" is the name of the order where another column names the customer, and the name of the deal in a list of deals. */
+function orderName(found: Map<Field, MappedColumn>, { header }: FirstCells): YieldingColumn | undefined {
   const [name, customer] = [found.get('full_name'), found.get('customer_name')];
-  if (!name || !customer || name.how !== 'synonym' || !NAME_WORDS.includes(plainWords(name.name))) return undefined;
-  return { ...name, why: betterWords(customer) };
+  if (name?.how !== 'synonym' || !NAME_WORDS.includes(plainWords(name.name))) return undefined;
+  if (customer) return { ...name, why: betterWords(customer) };
+  const deal = header.names.find((one) => OF_DEALS.test(plainWords(one)));
+  return deal === undefined
+    ? undefined
+    : { ...name, why: `"${short(deal)}" says that the lines are deals, and it may be their name` };
 }
 
 /** Shops and ledgers number customers too, and the service may have other customers with these numbers; e-mails are the same everywhere. */

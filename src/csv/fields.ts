@@ -1,4 +1,5 @@
 /** The fields that a row of orders may fill, and common column headers for them. */
+import { plainWords } from './words.ts';
 
 /** Fields of the order, then the fields that identify its customer, then the fields for creating a customer. */
 export const FIELDS = [
@@ -22,9 +23,9 @@ export type Field = (typeof FIELDS)[number];
 /** A row must identify its customer by one of these. */
 export const CUSTOMER_REFERENCES = ['client_id', 'customer_email', 'customer_phone', 'customer_name'] as const;
 
-/** The names in a list that separates them by commas. */
+/** The words of the names in a list that separates them by commas. */
 export function names(list: string): readonly string[] {
-  return list.split(',').map((name) => name.trim());
+  return list.split(',').map(plainWords);
 }
 
 /** Names of a column with the currency of the amounts, written as SYNONYMS are. It fills no field: an order has no currency. */
@@ -138,11 +139,11 @@ export const VAGUE_NAMES: Readonly<Partial<Record<Field, readonly string[]>>> = 
 export const CUSTOMER_PARTS: readonly string[] = names(`
     customer, customers, client, sell to, sold to party, sold to, verk an, buyer, purchase, purchaser, shopper, consumer, backer, guest, cust, kunden, kunde,
     besteller, cliente, comprador, acheteur, kaufer, kaufers, klant, kund, klient, klienta, kupujacy,
-    kupujacego, musteri, 注文者, 購入者, 顧客, 买家, 買家, 客户, 客戶`);
+    kupujacego, musteri, 注文者, 購入者, 顧客, 买家, 買家, 客户, 客戶, 구매자, 주문자, 고객`);
 /** The same; another person may be meant. */
 export const PERSON_PARTS: readonly string[] = names(`
     contact, person, payer, billing, bill to, bill, from, contato, contacto, alici, rechnung, rechnungs,
-    facturation, facturacion, rechnungsadresse, 請求先, お名前, 구매자`);
+    facturation, facturacion, rechnungsadresse, 請求先, お名前`);
 /** The same; the company of the person may be meant. */
 export const COMPANY_PARTS: readonly string[] = ['account'];
 
@@ -152,5 +153,6 @@ export const ORDER_NOUNS: readonly string[] = names(`
     bestelling, zamowienia, siparis`);
 /** The same; the order may have a number of its own. */
 export const BILL_NOUNS: readonly string[] = names(`
-    deal, opportunity, invoice, transaction, booking, buchungs, reservation, rechnung, rechnungs, factura,
+    deal, opportunity, quote, quotation, estimate, angebots, devis, invoice, transaction, donation, appointment, confirmation,
+    booking, buchungs, reservation, rechnung, rechnungs, factura,
     facture, fattura, fatura, faktura, faktury, factuur`);

@@ -19,11 +19,19 @@ const SERVICE_ID = /^(?:\d+|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/i;
 /** Lenient, because the decimal sign of the file is not known yet: `1,234` is an amount by either sign. */
 const READERS = cellReaders({ decimal: 'unsure', accounting: true });
 
-/** The amount of a cell in units that can be added exactly; undefined if the cell is empty, is no amount, or can be read as two. */
-export const unitsIn = (cell: string): bigint | undefined => {
-  const { value } = READERS.amount(cell);
-  return value === undefined ? undefined : unitsOf(value);
-};
+const READINGS = (['.', ','] as const).map((decimal) => cellReaders({ decimal, accounting: true }).amount);
+const sizeOf = (units: bigint) => (units < 0n ? -units : units);
+
+/**
+ * The amount of a cell in units that can be added exactly; undefined if the cell is empty or no amount. Of two readings, the
+ * larger one: the sign in 1,234 nearly always groups thousands. Good enough to compare columns, not to load an amount.
+ */
+export function unitsIn(cell: string): bigint | undefined {
+  const units = READINGS.map((read) => read(cell).value).flatMap((value) =>
+    value === undefined ? [] : [unitsOf(value)],
+  );
+  return units.reduce<bigint | undefined>((most = 0n, one) => (sizeOf(one) > sizeOf(most) ? one : most), undefined);
+}
 
 const isName = (cell: string) => /\p{L}/u.test(cell) && !cell.includes('@') && !isMasked(cell);
 const SPECIAL: Partial<Record<Field, (cell: string) => boolean>> = {

@@ -75,9 +75,9 @@ function linesOf(rows: readonly (readonly string[])[], newline: string): number 
 
 /**
  * The decimal sign of a column: the one that its cells agree on. With `unsure`, ambiguous cells are refused instead of
- * guessed.
+ * guessed. `name`: of the column.
  */
-export function detectDecimal(cells: readonly string[], chosen?: DecimalSign): DetectedDecimal {
+export function detectDecimal(cells: readonly string[], chosen?: DecimalSign, name = ''): DetectedDecimal {
   if (chosen) return { sign: chosen, why: 'as chosen' };
   const told = new Map<DecimalHint, string>();
   for (const cell of cells) {
@@ -97,11 +97,34 @@ export function detectDecimal(cells: readonly string[], chosen?: DecimalSign): D
   }
   if (point !== undefined) return { sign: '.', why: `"${point}"` };
   if (comma !== undefined) return { sign: ',', why: `"${comma}"` };
+  const decimal = besideThousands(cells, told, name);
+  if (decimal !== undefined) return decimal;
   if (either !== undefined) return { sign: 'unsure', why: `"${either}" may have decimals or thousands` };
   const grouped = notPoint ?? notComma;
   if (grouped !== undefined) return { sign: 'unsure', why: `"${grouped}" has thousands and no decimals` };
   // Not a point: 1.234 in a later row may be a thousand.
   return { sign: 'unsure', why: 'the first amounts have no decimals' };
+}
+
+/** No language of East Asia has a decimal comma. */
+const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+/** In 250.000 beside 1.250.000, the point groups thousands too; so does the comma in 15,000 in languages of East Asia. */
+function besideThousands(
+  cells: readonly string[],
+  told: ReadonlyMap<DecimalHint, string>,
+  name: string,
+): DetectedDecimal | undefined {
+  const ambiguous = cells.filter((cell) => decimalSignOf(cell) === 'either');
+  const [example] = ambiguous;
+  if (example === undefined) return undefined;
+  const [points, commas] = [told.get('not .'), told.get('not ,')];
+  const areAll = (sign: '.' | ',') => ambiguous.every((cell) => /\d([.,])\d/.exec(cell)?.[1] === sign);
+  if (areAll('.') && points !== undefined && commas === undefined)
+    return { sign: ',', why: `"${points}" has points between thousands` };
+  if (areAll(',') && points === undefined && (commas !== undefined || EAST_ASIAN.test(name)))
+    return { sign: '.', why: `"${commas ?? example}" has commas between thousands` };
+  return undefined;
 }
 
 const MOST_ROWS = 200;

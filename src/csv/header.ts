@@ -28,11 +28,19 @@ export function headerAt(rows: readonly (readonly string[])[]): number {
     const isBelowDescription =
       index === first + 1 && mostNames === 0 && names >= ENOUGH_CELLS && row.length !== rows[first]?.length;
     if (isBelowDescription && first !== -1) return index;
-    if (addedColumnsOf(row).length > 0 || (cells > mostCells && (isNamed || isBelowTitle))) return index;
+    if (addedColumnsOf(row).length > 0) return index;
+    if (cells > mostCells && (isNamed || isBelowTitle)) return belowGroups(rows, index, cells);
     if (first === -1) first = index;
     [mostCells, mostNames] = [Math.max(mostCells, cells), Math.max(mostNames, names)];
   }
   return first === -1 ? rows.findIndex((row) => !isBlank(row)) : first;
+}
+
+/** The header of columns that the row at `index` groups, as in `Sale,,,Buyer,`; otherwise `index`. */
+function belowGroups(rows: readonly (readonly string[])[], index: number, groups: number): number {
+  const below = rows[index + 1] ?? [];
+  const cells = below.filter((cell) => cell.trim() !== '').length;
+  return cells >= groups * 2 && knownNamesIn(below) >= ENOUGH_NAMES ? index + 1 : index;
 }
 
 /** The most cells of a title above a row of so many cells, if the title has so many names of columns. */

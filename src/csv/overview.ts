@@ -10,6 +10,7 @@ import { type CombineLines, cellOf } from './combine.ts';
 import type { DetectedEncoding } from './encoding.ts';
 import { EqualLines } from './equal-lines.ts';
 import { KIND_NAMES } from './fields.ts';
+import { LinesBelow } from './lines-below.ts';
 import { OneCustomer } from './one-customer.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import type { Table } from './table.ts';
@@ -47,6 +48,7 @@ export class Overview {
   readonly #doubts: readonly string[];
   readonly #texts: TextNotes;
   readonly #equalLines: EqualLines;
+  readonly #below: LinesBelow | undefined;
   #taken = 0;
   /** Of those that are taken: the rows that can be read. */
   #valid = 0;
@@ -71,13 +73,13 @@ export class Overview {
         ? `choose no column for ${field} (\`--map ${field}=\`)`
         : `choose it for ${field} (\`--map ${field}=${what}\`)`,
     );
-    this.#texts = new TextNotes(
-      encoding,
-      mapping.columns.find(({ index }) => index === columns.length - 1),
-    );
+    const last = mapping.columns.find(({ index }) => index === columns.length - 1);
+    this.#texts = new TextNotes(encoding, last);
     const isAdded = sheet.combine?.amount === 'sum' && sheet.combine !== preset?.combineLines;
     this.#equalLines = new EqualLines(isAdded ? mapping.columns.find(({ field }) => field === 'amount') : undefined);
-    this.#numbered = mapping.columns.find(({ field }) => field === 'order_id')?.name;
+    const orderId = mapping.columns.find(({ field }) => field === 'order_id');
+    this.#numbered = orderId?.name;
+    this.#below = sheet.combine ? undefined : new LinesBelow(orderId?.index);
     this.#currency = tally(currencyIndex);
     this.#reversals = new Reversals(
       { refunded: tally(reversals.refunded), cancelled: tally(reversals.cancelled), status: tally(status?.index) },
@@ -91,8 +93,14 @@ export class Overview {
     return this.#leftOut;
   }
 
+  /** Why a line may be no whole order. A sentence without a full stop. */
+  get doubt(): string | undefined {
+    return this.#below?.doubt;
+  }
+
   /** Whether the filter selects the order; counts it. */
   takes(row: CheckedRow): boolean {
+    this.#below?.add(row);
     const isTaken = this.#takes(row);
     if (isTaken) {
       this.#taken += 1;
@@ -125,6 +133,7 @@ export class Overview {
       ...this.#unnumberedNote(),
       ...this.#customer.notes(),
       ...this.#equalLines.notes(),
+      ...(this.#below?.notes() ?? []),
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),
       ...this.#reversals.note(this.#ofAll),

@@ -147,8 +147,8 @@ const KNOWN: ReadonlyMap<string, Recognised> = new Map([
     ]),
   ),
   ...FIELDS.flatMap((field) =>
-    SYNONYMS[field].map((name): [string, Recognised] => [
-      plainWords(name),
+    SYNONYMS[field].map((words): [string, Recognised] => [
+      words,
       { field, how: 'synonym', confidence: CONFIDENCE.synonym },
     ]),
   ),

@@ -74,7 +74,7 @@ export function examineSheet(received: Received, choices: SheetChoices = {}): Sh
     ...{ told: choices.map, remembered: choices.recall?.(signature) },
   });
   const isSelection = table.added !== undefined && choices.decimal === undefined;
-  const decimal = isSelection ? OF_SELECTION : detectDecimal(amountCells(mapping, firstRows), choices.decimal);
+  const decimal = isSelection ? OF_SELECTION : detectAmounts(mapping, firstRows, choices.decimal);
   const amounts = { decimal: decimal.sign, accounting: choices.accounting ?? false };
   const combine = combinationOf(choices.combineLines, preset?.combineLines);
   if (choices.combineLines !== undefined && combine && orderIdIndex(mapping) === undefined) throw withoutOrder();
@@ -150,9 +150,13 @@ function orderIdIndex({ columns }: ColumnMapping): number | undefined {
   return columns.find(({ field }) => field === 'order_id')?.index;
 }
 
-function amountCells({ columns }: ColumnMapping, rows: readonly (readonly string[])[]): readonly string[] {
+function detectAmounts(
+  { columns }: ColumnMapping,
+  rows: readonly (readonly string[])[],
+  chosen?: DecimalSign,
+): DetectedDecimal {
   const column = columns.find(({ field }) => field === 'amount');
-  return column ? rows.map((row) => cellFrom(row, column)) : [];
+  return detectDecimal(column ? rows.map((row) => cellFrom(row, column)) : [], chosen, column?.name);
 }
 
 function withoutOrder(): LockstepError {

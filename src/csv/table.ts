@@ -141,7 +141,8 @@ function sampleRows(
 }
 
 const OTHER_FORMATS: readonly (readonly [start: RegExp, format: string])[] = [
-  [/^\s*<(?:!doctype|html|table|\?xml|div|head|body|style)\b/i, 'HTML or XML'],
+  [/^\s*<(?:!doctype|html|table|\?xml|div|head|meta|body|style)\b/i, 'HTML or XML'],
+  [/^\s*MIME-Version:/i, 'a web page'],
   [/^\s*(?:\{\s*"|\[\s*\{)/, 'JSON'],
   [/^\s*BEGIN:V(?:CARD|CALENDAR)\b/i, 'vCard or iCalendar'],
   [/^\s*(?:OFXHEADER:|!Type:)/i, 'OFX or QIF'],

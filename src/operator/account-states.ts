@@ -2,6 +2,7 @@
 import { autoDialect, type Dialect } from '../client/call/dialect.ts';
 import { UNCONFIRMED } from '../engine/ledger/run-remedy.ts';
 import { runsWhere } from '../engine/ledger/runs.ts';
+import { lastRates, pausesAsked } from '../engine/ledger/scopes/budget-minutes.ts';
 import { downServices } from '../engine/ledger/scopes/down-services.ts';
 import { type ListedAccount, listAccounts } from '../engine/ledger/scopes/scopes.ts';
 import { type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
@@ -13,8 +14,12 @@ export interface AccountState {
   readonly account: string;
   /** As in the settings; `embedded` for the embedded service, null if the account is not in the settings. */
   readonly url: string | null;
-  /** Such as `20 a second`; null if the account is not in the settings. */
+  /** Such as `at most 20 calls a second`; null if the account is not in the settings. */
   readonly allowed: string | null;
+  /** Calls a second when it was last used; null if it was not used for a week. */
+  readonly ratePerSecond: number | null;
+  /** Until when its service asks to wait (429); null if it does not. */
+  readonly pausedUntil: Date | null;
   /** Null if it was never used. */
   readonly identity: Pick<ListedAccount, 'scope' | 'tenant' | 'origins' | 'boundAt'> | null;
   readonly suspended: Pick<Suspension, 'code' | 'message' | 'since'> | null;
@@ -30,9 +35,10 @@ const WAITS = `scope = $1 and status = 'paused' and error_code = any($2)`;
 /** The accounts of the settings, then those that were used before. */
 export async function accountStates(db: Queryable, { accounts }: Settings): Promise<readonly AccountState[]> {
   const [known, down] = [await listAccounts(db), await downServices(db)];
-  const names = new Set([...Object.keys(accounts), ...known.map(({ name }) => name)]);
+  const names = [...new Set([...Object.keys(accounts), ...known.map(({ name }) => name)])];
+  const [rates, pauses] = [await lastRates(db, names), await pausesAsked(db, names)];
   return Promise.all(
-    [...names].map(async (account) => {
+    names.map(async (account) => {
       const settings = accounts[account];
       const identity = known.find(({ name }) => name === account);
       const suspension = await suspensionOf(db, identity?.scope ?? account);
@@ -41,7 +47,9 @@ export async function accountStates(db: Queryable, { accounts }: Settings): Prom
       return {
         account,
         url: settings ? (settings.url ?? 'embedded') : null,
-        allowed: settings ? budgetWords(settings) : null,
+        allowed: settings ? budgetWords(settings, rates.get(account)) : null,
+        ratePerSecond: rates.get(account) ?? null,
+        pausedUntil: pauses.get(account) ?? null,
         identity: identity ?? null,
         suspended: suspension ?? null,
         down: service ? { message: service.message, since: service.since } : null,

@@ -38,6 +38,13 @@ export function outboxNames({ targets, alerts }: Settings): readonly string[] {
   return [...Object.keys(targets), ...Object.keys(alerts).map(outboxName)];
 }
 
+/** Of each of these, and of any other that has deliveries. */
+export async function countOutbox(db: Queryable, settings: Settings): Promise<readonly DeliveryCounts[]> {
+  const counts = new Map((await countDeliveries(db)).map((counted) => [counted.target, counted]));
+  const names = new Set([...outboxNames(settings), ...counts.keys()]);
+  return [...names].map((target) => counts.get(target) ?? { target, open: 0, dead: 0 });
+}
+
 /** Targets that receive events, and channels, may receive old states again. */
 export function replayHow({ targets, alerts }: Settings): ReplayHow {
   const telling = Object.values(targets).flatMap((target) => (receivesEvents(target) ? [target.name] : []));

@@ -7,10 +7,8 @@ import { forgetShapes } from '../engine/account/list-shapes.ts';
 import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
 import { accountNamed, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import { type ExamineOptions, examine, type Progress, type Report } from './doctor/examine.ts';
+import { type ExamineOptions, examine, type Report } from './doctor/examine.ts';
 import type { ProbedAccount } from './doctor/probed-account.ts';
-
-export type { ExamineOptions, Progress, Report };
 
 export interface ExaminationNeeds {
   readonly pool: pg.Pool;

@@ -1,4 +1,5 @@
 /** Takes and undoes decisions of people about what waits for them, and says what becomes of them. */
+import type pg from 'pg';
 import { wrongUse } from '../base/errors.ts';
 import { shortLabel } from '../base/texts.ts';
 import {
@@ -7,12 +8,14 @@ import {
   decide,
   linkedCustomers,
   listDecisions,
+  lockDecisions,
   type NewDecision,
   undoDecision,
 } from '../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../engine/ledger/views/review-items.ts';
 import { oneOf, quote } from '../settings/message-parts.ts';
 import type { Queryable } from '../storage/queryable.ts';
+import { inTransaction } from '../storage/transaction.ts';
 import { formatTime } from './format.ts';
 import { choicesFor, idMeant, oneNamed, optionsFor, recordsFor, reviewUnknown, subjectOf } from './review.ts';
 
@@ -90,12 +93,21 @@ export function choiceWords({ choice, record }: Pick<Decision, 'choice' | 'recor
 }
 
 /**
- * Stores decisions; `by`: who decides. Run it in one transaction, after `lockDecisions`.
+ * Stores the decisions that are read while no one else decides; `by`: who decides.
  * @throws LockstepError CHOICE_NOT_POSSIBLE for the first decision that cannot be taken
  */
-export async function decideAll(db: Queryable, decisions: readonly NewDecision[], by: string): Promise<void> {
-  refuseWrong(await wrongDecisions(db, decisions));
-  await decide(db, decisions, by);
+export function decideAll<D extends readonly NewDecision[]>(
+  pool: pg.Pool,
+  by: string,
+  read: (db: Queryable) => Promise<D>,
+) {
+  return inTransaction(pool, async (db) => {
+    await lockDecisions(db);
+    const decisions = await read(db);
+    refuseWrong(await wrongDecisions(db, decisions));
+    await decide(db, decisions, by);
+    return decisions;
+  });
 }
 
 /** @throws LockstepError CHOICE_NOT_POSSIBLE for the first */
@@ -142,14 +154,19 @@ export async function wrongDecisions(db: Queryable, decisions: readonly NewDecis
   });
 }
 
-/** Run it after `lockDecisions`. @throws LockstepError DECISION_APPLIED */
-export async function undo(db: Queryable, decision: Decision): Promise<void> {
-  if (await undoDecision(db, decision)) return;
-  const { appliedBy, choice } = decision;
-  throw wrongUse(
-    `The decision to ${choice} was applied by run ${appliedBy}: it can no longer be undone.`,
-    'DECISION_APPLIED',
-  );
+/** Undoes the decisions that are read while no one else decides. @throws LockstepError DECISION_APPLIED */
+export function undoAll<D extends readonly Decision[]>(pool: pg.Pool, read: (db: Queryable) => Promise<D>) {
+  return inTransaction(pool, async (db) => {
+    await lockDecisions(db);
+    const decisions = await read(db);
+    for (const one of decisions) {
+      if (await undoDecision(db, one)) continue;
+      const { appliedBy, choice } = one;
+      const message = `The decision to ${choice} was applied by run ${appliedBy}: it can no longer be undone.`;
+      throw wrongUse(message, 'DECISION_APPLIED');
+    }
+    return decisions;
+  });
 }
 
 /** What follows once a decision is undone. An ignored contact is no row in review until the next run. */

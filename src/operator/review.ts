@@ -95,12 +95,16 @@ const ORDER_CHOICES: Readonly<Record<string, readonly Choice[]>> = {
   NOT_RECOGNISED: ['create', 'ignore'],
   NOT_IN_LIST: ['create', 'ignore'],
   LOST: ['create', 'ignore'],
+  LIST_PARTIAL: ['create', 'ignore'],
 };
 
+type Decidable = Pick<ReviewItem, 'kind' | 'reason' | 'facts'>;
+
 /** What can be decided about an item. A duplicate can only be ignored, or removed at the service. */
-export function choicesFor({ kind, reason }: Pick<ReviewItem, 'kind' | 'reason'>): readonly Choice[] {
-  const own = (kind === 'contact' ? CONTACT_CHOICES : ORDER_CHOICES)[reason] ?? (['ignore'] as const);
-  return [...own, 'later'];
+export function choicesFor({ kind, reason, facts }: Decidable): readonly Choice[] {
+  const isWithoutCustomer = kind === 'order' && reason === 'LIST_PARTIAL' && facts?.what === 'customer';
+  const own = isWithoutCustomer ? undefined : (kind === 'contact' ? CONTACT_CHOICES : ORDER_CHOICES)[reason];
+  return [...(own ?? (['ignore'] as const)), 'later'];
 }
 
 const CONTACT_MEANINGS: Readonly<Record<Choice, string>> = {
@@ -111,13 +115,13 @@ const CONTACT_MEANINGS: Readonly<Record<Choice, string>> = {
 };
 const ORDER_MEANINGS: Readonly<Record<Choice, string>> = {
   use: 'Use gives the order to that customer.',
-  create: 'Send it again does so once.',
+  create: 'Send it sends the order once.',
   ignore: 'Ignore sends nothing, and the row counts as existing.',
   later: 'Later keeps it in review.',
 };
 
 /** What each choice for an item does, in a sentence each. */
-export function meaningsFor(item: Pick<ReviewItem, 'kind' | 'reason'>): string {
+export function meaningsFor(item: Decidable): string {
   const meanings = item.kind === 'contact' ? CONTACT_MEANINGS : ORDER_MEANINGS;
   const words = choicesFor(item).map((choice) =>
     choice === 'use' && item.reason === 'DIFFERS' ? 'Use overwrites the order with this row.' : meanings[choice],

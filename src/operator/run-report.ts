@@ -1,4 +1,5 @@
 /** Reads what is reported of runs. */
+import { safeLimits } from '../client/budget/safe-limits.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { decidedRows } from '../engine/ledger/decisions.ts';
 import { type Counts, countRows, countsOf, PROBLEMS, type Verdict } from '../engine/ledger/rows.ts';
@@ -103,9 +104,13 @@ export interface Counted {
   readonly decided: number | undefined;
 }
 
-/** The rows of these runs, by run. */
+/**
+ * The rows of these runs, by run. An ended run has its counts saved, because unchanged rows of older runs are deleted; the rows
+ * of any other run are counted.
+ */
 export async function countedOf(db: Queryable, runs: readonly Run[]): Promise<ReadonlyMap<string, Counted>> {
-  const each = await Promise.all(runs.map(async (run) => ({ run, counts: await countsOfRun(db, run) })));
+  const count = async (run: Run) => (isUnfinished(run) ? countRows(db, run.id) : countsOf(run.counts));
+  const each = await Promise.all(runs.map(async (run) => ({ run, counts: await count(run) })));
   const inReview = each.filter(({ run, counts }) => counts.review > 0 && run.type !== 'tasks' && !run.dryRun);
   const decided = await decidedRows(
     db,
@@ -121,26 +126,20 @@ function workedMs(run: Run, state: RunState): number {
   return Math.max(0, Math.round(until.getTime() - run.createdAt.getTime() - run.idleMs));
 }
 
-/**
- * Rows by verdict. An ended run has its counts saved, because unchanged rows of older runs are deleted; for any other
- * run the rows are counted.
- */
-async function countsOfRun(db: Queryable, run: Run): Promise<Counts> {
-  if (isUnfinished(run)) return countRows(db, run.id);
-  return countsOf(run.counts);
-}
-
 /** Calls a second that the account of a run is allowed; undefined if the settings do not say, or if it is discovered. */
 export function allowedFor(run: Run, settings: Settings): number | undefined {
   const account = settings.accounts[run.account];
   return account === undefined || account.budget.mode === 'discover' ? undefined : budgetLimits(account).ratePerSecond;
 }
 
-/** `20 calls a second`, or that the rate is discovered. */
-export function budgetWords(account: AccountSettings): string {
-  const { ratePerSecond } = budgetLimits(account);
-  const most = `at most ${formatRate(ratePerSecond)}`;
-  return account.budget.mode === 'discover' ? `found out while calling, ${most}` : most;
+/** What an account is allowed. `lastRate`: calls a second when it was last used, which the service may have lowered. */
+export function budgetWords(account: AccountSettings, lastRate: number | undefined): string {
+  const limits = budgetLimits(account);
+  const full = safeLimits(limits).pace.ratePerSecond;
+  const isLower = lastRate !== undefined && lastRate < full && formatRate(lastRate) !== formatRate(full);
+  const isUnknown = limits.mode === 'discover' && !isLower;
+  const most = `${isUnknown ? 'found out while calling, ' : ''}at most ${formatRate(limits.ratePerSecond)}`;
+  return isLower ? `${formatRate(lastRate)} when last used (${most})` : most;
 }
 
 /** At most 1: a burst after a pause may exceed the rate. */

@@ -30,7 +30,7 @@ export function delimiterWords(delimiter: string): string {
 export function decimalWords({ mapping, decimal: { sign, why } }: Pick<Sheet, 'mapping' | 'decimal'>): string {
   if (!mapping.columns.some(({ field }) => field === 'amount')) return 'no amounts';
   if (sign !== 'unsure') return `decimal sign ${JSON.stringify(sign)} (${why})`;
-  return `decimal sign read from each amount, and one that can be read in two ways, such as 1.234, is not valid (${why})`;
+  return `the decimal sign of each amount is its own; an amount that can be read in two ways, such as 1.234, is not valid (${why})`;
 }
 
 export function presetWords({ name, title, header }: Preset): string {

@@ -9,15 +9,16 @@ import {
   type SavedSchedule,
   savedSchedules,
 } from '../engine/ledger/schedules.ts';
-import { pausesAsked } from '../engine/ledger/scopes/budget-minutes.ts';
+import { lastRates, pausesAsked } from '../engine/ledger/scopes/budget-minutes.ts';
 import { pausedRuns, unfinishedAndAuditing } from '../engine/ledger/views/run-list.ts';
 import type { TargetState } from '../mirror/outbox/target-states.ts';
 import { nextStarts } from '../settings/next-start.ts';
 import type { Schedule } from '../settings/schedules.ts';
-import type { Settings } from '../settings/settings.ts';
+import { budgetLimits, type Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
-import type { Problem } from './alerts/problem.ts';
+import { aboutOf, type Problem } from './alerts/problem.ts';
 import { findProblems, readStates, type States } from './current-problems.ts';
+import type { About } from './page-paths.ts';
 import type { RunReport, RunState } from './report.ts';
 import { budgetWords, reportRuns } from './run-report.ts';
 import { conditionWords, startWords, zoneOf } from './schedule-words.ts';
@@ -51,6 +52,8 @@ export interface StatusRun extends RunReport {
 export interface StatusAccount {
   readonly account: string;
   readonly allowed: string;
+  /** Calls a second that it was allowed when it was last used; if it was not used for a week, what the settings say. */
+  readonly ratePerSecond: number;
   /** Why nothing is sent to it; null if it is not suspended. */
   readonly suspended: string | null;
   /** Until when its service asks to wait (429); null if it does not. */
@@ -63,23 +66,24 @@ export interface Need extends Pick<Problem, 'event' | 'what' | 'why' | 'command'
   readonly title: string;
   /** Since when it is so; null if that is not known. */
   readonly since: Date | null;
-  readonly about: { readonly kind: 'run' | 'account' | 'target' | 'sync'; readonly name: string };
+  readonly about: About;
 }
 
 /** Reads the ledger only, and calls no service. Reads at the same time, so `db` is no single connection. */
 export async function statusOf(db: Queryable, settings: Settings): Promise<Status> {
-  const [reported, { problems, targets, suspended }, starts, pauses] = await Promise.all([
+  const [reported, { problems, targets, suspended }, starts, pauses, rates] = await Promise.all([
     unfinishedAndAuditing(db).then((runs) => reportRuns(db, runs, settings)),
     readProblems(db, settings),
     startsOf(db, settings),
     pausesAsked(db, Object.keys(settings.accounts)),
+    lastRates(db, Object.keys(settings.accounts)),
   ]);
   const runs = reported.map(({ run: { title }, report }) => ({ ...report, title }));
   return {
     needs: [...problems.map(needOf), ...schedulerNeed(starts.unscheduled, problems)],
     running: runs.filter(({ state }) => WORKING.includes(state)),
     ...starts,
-    accounts: accountsOf(settings, suspended, pauses),
+    accounts: accountsOf(settings, suspended, pauses, rates),
     targets,
   };
 }
@@ -121,19 +125,19 @@ async function readProblems(db: Queryable, settings: Settings) {
 const WORKING: readonly RunState[] = ['receiving', 'queued', 'running', 'waiting', 'auditing'];
 
 function needOf(problem: Problem): Need {
-  const { event, subject, what, command, since, run, account, target, inReview } = problem;
-  const need = {
+  const { event, subject, what, command, since = null, inReview } = problem;
+  const about = aboutOf(problem);
+  const title = about.kind === 'run' ? subject : about.name;
+  return {
     event,
     what,
+    title,
     why: whyOf(problem),
     command,
-    since: since ?? null,
+    since,
+    about,
     ...(inReview !== undefined && { inReview }),
   };
-  if (run !== undefined) return { ...need, title: subject, about: { kind: 'run', name: run } };
-  if (target !== undefined) return { ...need, title: target, about: { kind: 'target', name: target } };
-  if (account !== undefined) return { ...need, title: account, about: { kind: 'account', name: account } };
-  return { ...need, title: subject, about: { kind: 'sync', name: subject } };
 }
 
 /** A code alone says little to a person who looks here first. */
@@ -153,7 +157,7 @@ function schedulerNeed(unscheduled: readonly string[], problems: readonly Proble
   if (title === undefined) return [];
   const named = firstOf(names.slice(0, MOST_NAMED), names.length);
   const [what, it] = names.length === 1 ? [`sync ${title}`, 'it'] : [`syncs ${named}`, 'them'];
-  const why = `no scheduler starts ${it}: start one, or send SIGHUP to the one that runs, so that it reads the settings again`;
+  const why = `no scheduler starts ${it}. Start one; if one runs already, send it SIGHUP, so that it reads the settings again`;
   return [
     { event: 'sync-late', what, title, why, since: null, command: 'start', about: { kind: 'sync', name: title } },
   ];
@@ -163,10 +167,12 @@ function accountsOf(
   { accounts }: Settings,
   suspended: States['suspended'],
   pauses: ReadonlyMap<string, Date>,
+  rates: ReadonlyMap<string, number>,
 ): readonly StatusAccount[] {
   return Object.entries(accounts).map(([account, of]) => ({
     account,
-    allowed: budgetWords(of),
+    allowed: budgetWords(of, rates.get(account)),
+    ratePerSecond: rates.get(account) ?? budgetLimits(of).ratePerSecond,
     suspended: suspended.get(account)?.message ?? null,
     pausedUntil: pauses.get(account) ?? null,
   }));

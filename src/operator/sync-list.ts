@@ -50,7 +50,7 @@ export async function listSyncs(db: Queryable, settings: Settings): Promise<read
       sync,
       paused: pausedSync,
       isScheduled: saved.has(sync.name),
-      ...(pausedSync ? { next: [], overdue: undefined } : startsOf(sync, saved.get(sync.name), new Date())),
+      ...(pausedSync ? { next: [], overdue: undefined } : startsOfSync(sync, saved.get(sync.name), new Date())),
       pausedRun: unfinished?.run.status === 'paused' ? unfinished.run.id : undefined,
       unfinished: unfinished?.report,
       last: ended && { ...ended.report, endedAt: ended.run.endedAt },
@@ -58,7 +58,7 @@ export async function listSyncs(db: Queryable, settings: Settings): Promise<read
   });
 }
 
-function startsOf({ name, schedule }: SyncSettings, saved: SavedSchedule | undefined, now: Date) {
+function startsOfSync({ name, schedule }: SyncSettings, saved: SavedSchedule | undefined, now: Date) {
   if (!schedule) return { next: [], overdue: undefined };
   const overdue = saved && isOverdue(saved, now) ? { since: saved.dueAt, waitsFor: saved.waitsFor } : undefined;
   return { next: nextStarts(name, schedule, now, STARTS), overdue };

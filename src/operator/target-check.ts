@@ -26,6 +26,22 @@ export async function checkTargets(
   );
 }
 
+/** The time that a person waits for the check of one target in the console. */
+const CHECK_MS = 20_000;
+
+/** Like `checkTargets`, of one target, for the console. */
+export async function checkNow(name: string, needs: Omit<CheckNeeds, 'signal'>): Promise<readonly Finding[]> {
+  const signal = AbortSignal.timeout(CHECK_MS);
+  try {
+    const [checked] = await checkTargets([name], { ...needs, signal });
+    return checked?.findings ?? [];
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const detail = `no result within ${CHECK_MS / 1_000} s; the command line has no such limit`;
+    return [{ what: 'answer', status: 'unknown', detail }];
+  }
+}
+
 /** Sends a message that is about no task. Refused as TARGET_NOT_TESTED by a target that has no form for it. */
 export function testTarget(name: string, { open, signal }: Omit<CheckNeeds, 'pool'>): Promise<Tested> {
   return tested(async () => {

@@ -1,6 +1,6 @@
 /** Runs the command line in this process and returns its output and exit code. */
 import { EventEmitter } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -73,6 +73,21 @@ export function scratchFolders(): (given?: { readonly withSettings: boolean }) =
     made.push(dir);
     if (withSettings) await initSettings({ cwd: dir });
     return dir;
+  };
+}
+
+/** For the file that calls it: runs commands with this database and these settings, each in a folder of its own. */
+export function commandsWith(
+  { connection }: Pick<FreshDatabase, 'connection'>,
+  settings: string,
+  more: Around['env'] = {},
+) {
+  const folder = scratchFolders();
+  const env = { DATABASE_URL: databaseUrl(connection), ...more };
+  return async (...args: readonly string[]) => {
+    const cwd = await folder();
+    await writeFile(path.join(cwd, 's.yaml'), settings);
+    return { cwd, ...(await command([...args, '--config', 's.yaml'], { cwd, env })) };
   };
 }
 

@@ -1,23 +1,15 @@
 /** `lockstep activity` and `lockstep queues`: what pages of the console show, without them. */
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import pino from 'pino';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { keepAction } from '../../src/engine/ledger/console/console-actions.ts';
 import { openQueue } from '../../src/engine/worker/queue.ts';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
-import { command, databaseUrl, scratchFolders } from './command.ts';
+import { commandsWith } from './command.ts';
 
-const folder = scratchFolders();
 const database = await freshLedger();
 afterAll(() => database.close());
 
-async function lockstep(...args: readonly string[]) {
-  const cwd = await folder();
-  await writeFile(path.join(cwd, 's.yaml'), 'accounts: { a: {} }\n');
-  const env = { DATABASE_URL: databaseUrl(database.connection) };
-  return command([...args, '--config', 's.yaml'], { cwd, env });
-}
+const lockstep = commandsWith(database, 'accounts: { a: {} }\n');
 
 test('lists what people did, the newest first, with who and what was refused', async () => {
   expect((await lockstep('activity')).stdout).toContain('No one has done anything');

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { pruneLedger } from '../../src/engine/ledger/retention/prune.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { aRun, asLoad, freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
-import { command, databaseUrl, scratchFolders } from './command.ts';
+import { command, commandsWith, scratchFolders } from './command.ts';
 
 const folder = scratchFolders();
 const SETTINGS = 'accounts: { a: {} }\nretention: { rows: 90d, runs: 400d }\n';
@@ -25,12 +25,8 @@ for (const days of [500, 100, 1]) {
 }
 afterAll(() => database.close());
 
-async function ledger(...args: readonly string[]) {
-  const cwd = await folder();
-  await writeFile(path.join(cwd, 's.yaml'), SETTINGS);
-  const env = { DATABASE_URL: databaseUrl(database.connection) };
-  return { cwd, ...(await command(['ledger', ...args, '--config', 's.yaml'], { cwd, env })) };
-}
+const lockstep = commandsWith(database, SETTINGS);
+const ledger = (...args: readonly string[]) => lockstep('ledger', ...args);
 
 test('shows the rows and bytes of tables, and their sums by kind', async () => {
   const shown = await ledger('size');
@@ -75,10 +71,7 @@ test('exports, counts, deletes, and exports what is left with the sums of delete
   ]);
   const recent = await ledger('export', '--since', '2d', '--out', '-');
   expect(recent.stdout.match(/"kind":"run"/g)).toHaveLength(1);
-  const shown = await command(['runs', 'show', left[0].id, '--config', 's.yaml'], {
-    cwd: after.cwd,
-    env: { DATABASE_URL: databaseUrl(database.connection) },
-  });
+  const shown = await lockstep('runs', 'show', left[0].id);
   expect(shown.stdout).toContain('2 older rows of this run were deleted, and only counted.');
 });
 
@@ -96,9 +89,6 @@ test('refuses to retry a load whose failed rows were deleted, and names what to 
   await asLoad(database, run);
   await endRun(database.pool, run.id, 'done');
   await pruneLedger(database.pool, { rowsMs: 0, runsMs: undefined });
-  const cwd = await folder();
-  await writeFile(path.join(cwd, 's.yaml'), SETTINGS);
-  const env = { DATABASE_URL: databaseUrl(database.connection) };
-  const retried = await command(['runs', 'retry', run.id, '--config', 's.yaml', '--data', 'd'], { cwd, env });
+  const retried = await lockstep('runs', 'retry', run.id, '--data', 'd');
   expect([retried.code, retried.stderr]).toEqual([2, expect.stringContaining('Load its file again with --again')]);
 });

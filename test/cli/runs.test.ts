@@ -1,55 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { sentenceFor } from '../../src/base/reasons/reasons.ts';
+import { expect, test } from 'vitest';
 import { noteAttended, noteLeft } from '../../src/engine/ledger/attended-runs.ts';
 import { dropClaims } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
-import type { Verdict } from '../../src/engine/ledger/rows.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
-import { addNote, type NewRun, readRun, startRun } from '../../src/engine/ledger/runs.ts';
+import { addNote, readRun } from '../../src/engine/ledger/runs.ts';
 import { claimOn, WORKER } from '../engine/ledger/fresh-ledger.ts';
-import { freshDatabase } from '../support/database.ts';
-import { command, databaseUrl, scratchFolders } from './command.ts';
+import { openLedgerRuns } from './ledger-runs.ts';
 
-const folder = scratchFolders();
-const database = await freshDatabase();
-afterAll(() => database.close());
-
-const NIGHTLY: NewRun = {
-  sync: 'nightly-contacts',
-  type: 'contacts',
-  account: 'demo',
-  resource: 'customers',
-  lane: 'batch',
-  dryRun: false,
-  options: {},
-  phase: 'scan-contacts',
-};
-
-/** A run with these rows, each given as `source_id verdict reason label`. */
-async function runWith(rows: readonly string[], end?: 'done' | 'failed', run: Partial<NewRun> = {}): Promise<string> {
-  const begun = await startRun(database.pool, { ...NIGHTLY, ...run });
-  expect(begun.status).toBe('started');
-  const { id } = begun.run;
-  for (const [n, row] of rows.entries()) {
-    const [sourceId, verdict, reason, ...label] = row.split(' ');
-    const settled = { verdict: verdict as Verdict, ...(reason !== undefined && { reason }) };
-    await addRows(database.pool, id, [{ n, sourceId: sourceId ?? '', label: label.join(' '), ...settled }]);
-  }
-  if (end)
-    await endRun(database.pool, id, end, end === 'failed' ? { code: 'SERVICE_AWAY', message: 'away' } : undefined);
-  return id;
-}
-
-async function runs(...args: readonly string[]) {
-  const cwd = await folder({ withSettings: true });
-  return {
-    cwd,
-    ...(await command(['runs', ...args], { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } })),
-  };
-}
+const { database, runWith, runs } = await openLedgerRuns();
 
 test('shows a run with its counts, its reasons by frequency, and the first rows for a person', async () => {
   const id = await runWith(
@@ -265,68 +223,8 @@ test('does not resume a failed run while a newer run of its sync is unfinished',
   await runs('cancel', newer);
 });
 
-test('exports all rows to a file or to stdout, without cells a spreadsheet would execute', async () => {
-  const id = await runWith(['1 review NO_KEY =HYPERLINK("x")', '2 created - Zoé, or Zoe'], 'done');
-  const { code, cwd } = await runs('export', id, '--out', 'all.csv');
-  expect(code).toBe(0);
-  const [titles, ...rows] = (await readFile(path.join(cwd, 'all.csv'), 'utf8')).split('\r\n');
-  expect(titles).toBe('source_id,label,verdict,reason,detail,record_id,action,sends');
-  const says = sentenceFor('NO_KEY', {});
-  expect(rows).toEqual([`1,"'=HYPERLINK(""x"")",review,NO_KEY,"${says}",,,0`, `2,"Zoé, or Zoe",created,'-,,,,0`, '']);
-  const created = await runs('export', id, '--verdict', 'created', '--out', '-', '--json');
-  expect(created.stdout.split('\r\n').slice(0, -1)).toEqual([titles, rows[1]]);
-  expect(created.json).toEqual({ run: id, verdict: 'created', rows: 1, file: null });
-});
-
-test('an export is readable by its owner only, replaces a link without following it, and can write into a pipe', async () => {
-  const id = await runWith(['1 created - a;=1+1'], 'done');
-  const dir = await folder();
-  const [link, victim, pipe] = ['link.csv', 'victim', 'pipe'].map((name) => path.join(dir, name)) as [
-    string,
-    string,
-    string,
-  ]; // three
-  await writeFile(victim, 'as it was');
-  await symlink(victim, link);
-  expect((await runs('export', id, '--out', link, '--force')).code).toBe(0);
-  expect([await readFile(victim, 'utf8'), (await lstat(link)).mode & 0o777]).toEqual(['as it was', 0o600]);
-  expect(await readFile(link, 'utf8')).toContain("a;'=1+1");
-  const long = path.join(dir, `${'x'.repeat(251)}.csv`);
-  expect((await runs('export', id, '--out', long)).code).toBe(0);
-  execFileSync('mkfifo', [pipe]);
-  const [read, exported] = await Promise.all([readFile(pipe, 'utf8'), runs('export', id, '--out', pipe)]);
-  expect([exported.code, read]).toEqual([0, await readFile(long, 'utf8')]);
-  expect((await lstat(pipe)).isFIFO()).toBe(true);
-});
-
-test('reports an unknown run and a file that cannot be written', async () => {
-  const id = await runWith(['1 created -'], 'done');
+test('reports an unknown run', async () => {
   expect((await runs('show', 'run-x', '--json')).json.error.code).toBe('RUN_UNKNOWN');
-  const { code, json } = await runs('export', id, '--out', 'nowhere/x.csv', '--json');
-  expect([code, json.error.code]).toEqual([2, 'EXPORT_NOT_WRITABLE']);
-});
-
-test.each([
-  ['runs export', ['runs', 'export', 'RUN', '--out']],
-  ['ledger export', ['ledger', 'export', '--out']],
-  ['review export', ['review', 'export', '--out']],
-  ['orders template', ['orders', 'template']],
-  ['orders load --template', ['orders', 'load', '--template']],
-])('%s replaces a file only with --force', async (_, args) => {
-  const id = await runWith(['1 created -'], 'done');
-  const cwd = await folder({ withSettings: true });
-  const around = { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } };
-  const file = path.join(cwd, 'kept.csv');
-  await writeFile(file, 'as it was');
-  const told = [...args.map((arg) => (arg === 'RUN' ? id : arg)), 'kept.csv'];
-  const refused = await command([...told, '--json'], around);
-  expect([refused.code, refused.json.error]).toMatchObject([
-    2,
-    { code: 'FILE_EXISTS', message: 'kept.csv exists already. Name another file, or add --force to replace it' },
-  ]);
-  expect(await readFile(file, 'utf8')).toBe('as it was');
-  expect((await command([...told, '--force'], around)).code).toBe(0);
-  expect(await readFile(file, 'utf8')).not.toBe('as it was');
 });
 
 test('shows one row by its id or number; an unknown row is wrong use', async () => {

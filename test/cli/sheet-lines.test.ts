@@ -25,7 +25,7 @@ test('takes a shop’s "Name" column that holds order numbers as the order numbe
 test('says how amounts are read whose decimal signs differ', async () => {
   const lines = await linesOf('order_id,client_id,amount\nA-1,1,"1,50"\nA-2,1,2.50\n');
   expect(lines).toContain(
-    'decimal sign read from each amount, and one that can be read in two ways, such as 1.234, is not valid ("2.50" has a decimal point, "1,50" a decimal comma)',
+    'the decimal sign of each amount is its own; an amount that can be read in two ways, such as 1.234, is not valid ("2.50" has a decimal point, "1,50" a decimal comma)',
   );
 });
 

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import type { CallEvent } from '../../src/client/call/client.ts';
@@ -7,12 +5,12 @@ import { recordBudgets } from '../../src/engine/account/budget-recorder.ts';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
 import { pauseSync } from '../../src/engine/ledger/schedules.ts';
+import { addBudgetUse } from '../../src/engine/ledger/scopes/budget-minutes.ts';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
-import { WORKER } from '../engine/ledger/fresh-ledger.ts';
+import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { freshDatabase } from '../support/database.ts';
-import { command, databaseUrl, scratchFolders } from './command.ts';
+import { commandsWith } from './command.ts';
 
 const SETTINGS = `
 accounts: { acme: { url: "https://sales.example", apiKey: { env: KEY }, budget: { requests: 30, per: 1m } } }
@@ -22,30 +20,20 @@ syncs:
 targets: { hook: { type: webhook, url: "https://hook.example/", secret: { env: KEY } } }
 `;
 
-const folder = scratchFolders();
 const database = await freshDatabase();
 afterAll(() => database.close());
 
-async function place() {
-  const cwd = await folder();
-  await writeFile(path.join(cwd, 's.yaml'), SETTINGS);
-  return { cwd, env: { DATABASE_URL: databaseUrl(database.connection) } };
-}
+const lockstep = commandsWith(database, SETTINGS);
+const status = (...args: readonly string[]) => lockstep('status', ...args);
 
-async function status(...args: readonly string[]) {
-  return command(['status', '--config', 's.yaml', ...args], await place());
-}
-
-async function runOf(sync: string): Promise<string> {
-  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-  return (await startRun(database.pool, { ...about, sync, resource: sync, phase: 'scan-contacts' })).run.id;
-}
+const runOf = async (sync: string) =>
+  (await aRun(database, { sync, account: 'acme', resource: sync, phase: 'scan-contacts' })).id;
 
 test('shows what needs a person, what runs, what starts next, and the budgets', async () => {
   const { pool } = database;
   const empty = await status();
   expect(empty.stdout).toMatch(
-    /^Needs a person:\n {2}syncs (nightly, hourly|hourly, nightly): no scheduler starts them: start one, .*\n {6}lockstep start.*\n\nRunning now\n {2}none\n\nNext starts\n/,
+    /^Needs a person:\n {2}syncs (nightly, hourly|hourly, nightly): no scheduler starts them\. Start one; .*\n {6}lockstep start.*\n\nRunning now\n {2}none\n\nNext starts\n/,
   );
   // Between 0:00 and 1:00 UTC both start at the same time, and may come in any order.
   expect(empty.stdout).toMatch(
@@ -77,7 +65,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   expect(stdout).toMatch(/hourly +paused/);
   expect(stdout).not.toContain(earlier);
 
-  const acknowledged = await command(['runs', 'acknowledge', latest, '--config', 's.yaml'], await place());
+  const acknowledged = await lockstep('runs', 'acknowledge', latest);
   expect(acknowledged).toMatchObject({
     code: 0,
     stdout: `Run ${latest} is acknowledged: status and alerts leave it out.\n`,
@@ -85,9 +73,9 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   expect((await status('--json')).json.needs.map(({ command: one }: { command: string }) => one)).toEqual(
     commands.slice(1),
   );
-  const shown = (await command(['runs', 'show', latest, '--config', 's.yaml'], await place())).stdout;
+  const shown = (await lockstep('runs', 'show', latest)).stdout;
   expect(shown).toMatch(/Note: \S+ has acknowledged its problems\./);
-  const refused = await command(['runs', 'acknowledge', waiting, '--config', 's.yaml'], await place());
+  const refused = await lockstep('runs', 'acknowledge', waiting);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`Run ${waiting} is unfinished`) });
 });
 
@@ -96,15 +84,14 @@ test('shows until when an account waits for the rate limit of its service', asyn
   for (const retryAfterMs of [600_000, 1_000])
     recorder.called('acme', { outcome: { status: 'limited', httpStatus: 429, retryAfterMs } } as CallEvent); // as: all that is read
   await recorder.close();
+  await addBudgetUse(database.pool, 'acme', { calls: 9, limited: 0, waitedMs: 0, perSecond: 0.2 });
   expect((await status()).stdout).toMatch(
-    /acme +at most 30 calls a minute +waits for the rate limit until \d{4}-.* UTC\n/,
+    /acme +12 calls a minute when last used \(at most 30 calls a minute\) +waits for the rate limit until \d{4}-.* UTC\n/,
   );
   const { pausedUntil } = (await status('--json')).json.accounts[0];
   expect(Date.parse(pausedUntil) - Date.now()).toBeGreaterThan(500_000);
   const run = await runOf('limited');
   await noteAttended(database.pool, [run], WORKER);
   expect((await status()).stdout).toMatch(/limited +running, waiting for the rate limit {2}/);
-  expect((await command(['runs', 'show', run, '--config', 's.yaml'], await place())).stdout).toMatch(
-    /; the service asks to wait until \d{4}-.* UTC\n/,
-  );
+  expect((await lockstep('runs', 'show', run)).stdout).toMatch(/; the service asks to wait until \d{4}-.* UTC\n/);
 });

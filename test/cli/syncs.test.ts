@@ -1,12 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
 import { keepSchedules, makeDueStarts } from '../../src/engine/ledger/schedules.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
-import { command, databaseUrl, scratchFolders } from './command.ts';
+import { commandsWith } from './command.ts';
 
 const SETTINGS = `
 accounts: { demo: {} }
@@ -15,29 +12,17 @@ syncs:
   by-hand: { type: contacts, account: demo }
 `;
 
-const folder = scratchFolders();
 const database = await freshLedger();
 beforeEach(() => database.pool.query('truncate ledger.runs, ledger.schedules, ledger.paused_syncs cascade'));
 afterAll(() => database.close());
 
-async function lockstep(...args: readonly string[]) {
-  const cwd = await folder();
-  await writeFile(path.join(cwd, 'lockstep.yaml'), SETTINGS);
-  const env = { DATABASE_URL: databaseUrl(database.connection) };
-  return command([...args, '--config', 'lockstep.yaml'], { cwd, env });
-}
+const lockstep = commandsWith(database, SETTINGS);
 
 /** The lines about one sync. */
 const about = (stdout: string, sync: string): string =>
   stdout.split(/\n\n/).find((block) => block.startsWith(`${sync}:`)) ?? '';
 
-async function nightlyRun(): Promise<string> {
-  const how = { lane: 'batch', dryRun: false, options: {}, phase: 'scan-contacts' } as const;
-  const run = { ...how, sync: 'nightly', type: 'contacts', account: 'demo', resource: 'customers' };
-  const begun = await startRun(database.pool, run);
-  expect(begun.status).toBe('started');
-  return begun.run.id;
-}
+const nightlyRun = async () => (await aRun(database, { sync: 'nightly', account: 'demo', phase: 'scan-contacts' })).id;
 
 test('lists each sync with its schedule, its next five starts and its last result', async () => {
   const ended = await nightlyRun();
@@ -52,7 +37,7 @@ test('lists each sync with its schedule, its next five starts and its last resul
   expect(about(stdout, 'nightly')).toContain(`Last      run ${ended} done, ended `);
   expect(about(stdout, 'nightly')).toContain('1 created');
   expect(about(stdout, 'nightly')).toContain(`Now       run ${running} is waiting for a worker`);
-  expect(about(stdout, 'by-hand')).toContain('it runs by lockstep run by-hand --config lockstep.yaml only');
+  expect(about(stdout, 'by-hand')).toContain('it runs by lockstep run by-hand --config s.yaml only');
   expect(about(stdout, 'by-hand')).toContain('no run has ended yet');
 });
 
@@ -116,7 +101,7 @@ test('says for which run a start waits', async () => {
 
 test('a pause is durable, shows its reason, and ends with resume', async () => {
   const paused = await lockstep('syncs', 'pause', 'nightly', '--reason', 'the service is moving');
-  expect(paused.stdout).toContain('Resume it with: lockstep syncs resume nightly --config lockstep.yaml');
+  expect(paused.stdout).toContain('Resume it with: lockstep syncs resume nightly --config s.yaml');
   const { stdout } = await lockstep('syncs');
   expect(about(stdout, 'nightly')).toMatch(/Paused +since .* \(the service is moving\)/);
   expect(about(stdout, 'nightly')).not.toContain('Next');

@@ -1,17 +1,14 @@
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { disableTarget } from '../../src/mirror/outbox/target-states.ts';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import { startGithubPlaces } from '../support/admin-standins.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { HOOK_SECRET, TOKEN } from '../support/item-vendor.ts';
-import { command, databaseUrl, scratchFolders } from './command.ts';
+import { commandsWith } from './command.ts';
 
 const MORE = 'allowPrivate: true, budget: { requests: 5000, per: 1s }';
 const GITHUB = 'token: { env: TOKEN }, owner: octo, repo: shop, hookSecret: { env: HOOK_SECRET }';
 
-const folder = scratchFolders();
 const database = await freshLedger();
 const receiver = await startHttpServer(({ method }) => ({ status: method === 'POST' ? 204 : 405 }));
 const github = await startGithubPlaces({ permissions: { push: true } }, { 'x-oauth-scopes': 'repo' });
@@ -26,9 +23,7 @@ afterAll(async () => {
   expect(github.complaints).toEqual([]);
 });
 
-async function targets(...args: readonly string[]) {
-  const cwd = await folder();
-  const settings = `
+const SETTINGS = `
 accounts: { other: { url: "http://127.0.0.1:9", apiKey: { env: TOKEN } } }
 targets:
   issues: { type: github, url: "${github.url}", ${GITHUB}, ${MORE} }
@@ -38,10 +33,8 @@ targets:
   chat: { type: slack, url: { env: NO_SUCH_VARIABLE } }
   branch: { type: service, account: other }
 `;
-  await writeFile(path.join(cwd, 'settings.yaml'), settings);
-  const env = { DATABASE_URL: databaseUrl(database.connection), TOKEN, HOOK_SECRET };
-  return command(['targets', ...args, '--config', 'settings.yaml'], { cwd, env });
-}
+const lockstep = commandsWith(database, SETTINGS, { TOKEN, HOOK_SECRET });
+const targets = (...args: readonly string[]) => lockstep('targets', ...args);
 
 test('checks one target: a line for each finding, and 0 if there is no problem', async () => {
   const { code, stdout } = await targets('check', 'issues');

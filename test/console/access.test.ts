@@ -1,15 +1,13 @@
 /** Who may look and act: signing in, roles, tokens, and requests from elsewhere. */
-import { createHook } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { afterAll, afterEach, expect, test } from 'vitest';
-import { hashPassword, isPassword } from '../../src/console/access/passwords.ts';
+import { afterEach, expect, test } from 'vitest';
+import { hashPassword } from '../../src/console/access/passwords.ts';
 import type { Console } from '../../src/console/server.ts';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
-import { freshDatabase } from '../support/database.ts';
+import { aRun } from '../engine/ledger/fresh-ledger.ts';
 import { startHttpProxy } from './http-proxy.ts';
-import { openConsole, SETTINGS } from './open-console.ts';
+import { freshConsole, openConsole, SETTINGS } from './open-console.ts';
 
 const [PASSWORD, TOKEN] = ['correct horse battery', 'a-token-that-is-long-enough'];
 const PEOPLE = `${SETTINGS.replace(
@@ -21,13 +19,8 @@ syncs: { nightly: { type: contacts, account: acme } }
 `;
 const ENV = { PW: await hashPassword(PASSWORD), TOKEN, TOKEN2: `${TOKEN}-2` };
 
-const database = await freshDatabase();
-const web = await openConsole({ database, text: PEOPLE, env: ENV });
+const { database, web } = await freshConsole({ text: PEOPLE, env: ENV });
 afterEach(() => database.pool.query('truncate ledger.runs, ledger.console_actions, ledger.console_sessions cascade'));
-afterAll(async () => {
-  await web.close();
-  await database.close();
-});
 
 interface Asking {
   readonly cookie?: string;
@@ -57,42 +50,7 @@ async function signIn(name: string, password = PASSWORD, to = web): Promise<stri
 const api = (path: string, token: string, method = 'GET'): Promise<Response> =>
   fetch(`${web.url}/api/v1${path}`, { method, headers: { authorization: `Bearer ${token}` } });
 
-async function aRun(): Promise<string> {
-  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-  return (await startRun(database.pool, { ...about, sync: 'nightly', resource: 'customers', phase: 'scan-contacts' }))
-    .run.id;
-}
-
-test('a password is the text or its hash', async () => {
-  const hash = await hashPassword('ünïcode');
-  expect(hash).toMatch(/^scrypt:/);
-  const tries = [
-    ['ünïcode', hash],
-    ['ünïcode', 'ünïcode'],
-    ['other', hash],
-    ['other', 'ünïcode'],
-    [hash, hash],
-    ['', ''],
-  ];
-  expect(await Promise.all(tries.map(([given = '', kept = '']) => isPassword(given, kept)))).toEqual([
-    true,
-    true,
-    false,
-    false,
-    false,
-    true,
-  ]);
-});
-
-test('a password that is a text, its hash and an unknown name take the same work', async () => {
-  const begun: string[] = [];
-  const hook = createHook({ init: (_id, type) => void begun.push(type) });
-  const kept = [await hashPassword('ünïcode'), 'ünïcode', ''];
-  hook.enable();
-  for (const each of kept) await isPassword('other', each);
-  hook.disable();
-  expect(begun.filter((type) => type === 'SCRYPTREQUEST')).toHaveLength(kept.length);
-});
+const nightlyRun = async () => (await aRun(database, { sync: 'nightly', account: 'acme' })).id;
 
 test('shows nothing without signing in, and returns to the page that was asked for', async () => {
   const paths = ['/', '/runs', '/runs/x/rows.csv', '/syncs', '/activity'];
@@ -138,7 +96,7 @@ test('a form or JSON with a NUL character is refused', async () => {
 });
 
 test('a person signs in, looks, acts and signs out', async () => {
-  const run = await aRun();
+  const run = await nightlyRun();
   const cookie = await signIn('operator');
   expect(await (await get('/runs', cookie)).text()).toContain(run);
   expect((await post(`/runs/${run}/cancel`, { cookie })).headers.get('location')).toBe(`/runs/${run}`);
@@ -165,7 +123,7 @@ test('an open page of a session that ends is led to the page for signing in', as
 test('a viewer looks and changes nothing; each try is kept', async () => {
   const cookie = await signIn('ann');
   expect(await (await get('/', cookie)).text()).not.toContain('href="/load"');
-  const run = await aRun();
+  const run = await nightlyRun();
   expect((await get(`/runs/${run}`, cookie)).status).toBe(200);
   expect(await (await get(`/runs/${run}`, cookie)).text()).not.toMatch(/Cancel the run|Load a file/);
   for (const path of [
@@ -227,7 +185,7 @@ test('after ten tries an address has to wait', async () => {
 });
 
 test('a write without the origin of the console is refused', async () => {
-  const [run, cookie] = [await aRun(), await signIn('operator')];
+  const [run, cookie] = [await nightlyRun(), await signIn('operator')];
   for (const origin of ['https://evil.example', '', 'null'])
     expect((await post(`/runs/${run}/cancel`, { cookie, origin })).status).toBe(403);
   const fromPage = await fetch(`${web.url}/api/v1/runs/${run}/cancel`, { method: 'POST', headers: { cookie } });

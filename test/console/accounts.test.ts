@@ -1,17 +1,15 @@
 /** The page of an account in a real browser, at a real service. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
 import { readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { addBudgetUse, budgetHistory } from '../../src/engine/ledger/scopes/budget-minutes.ts';
 import { bindAccount } from '../../src/engine/ledger/scopes/scopes.ts';
 import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { lastExamination } from '../../src/operator/examination.ts';
-import { CHROMIUM, launch } from '../support/chromium.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
+import { CHROMIUM } from '../support/chromium.ts';
+import { openOrdersHarness } from '../support/harness/orders.ts';
 import { PATIENT } from '../support/patient.ts';
-import { expectSound, openPage } from './browser.ts';
+import { browserPages, expectSound } from './browser.ts';
 import { pageAt } from './requests.ts';
 
 /** How many lines the rate of the first budget on Home has. */
@@ -21,22 +19,15 @@ const LINES_OF_RATE = `(() => {
   return new Set([...range.getClientRects()].map(({ top }) => top)).size;
 })()`;
 
+const harness = await openOrdersHarness({ account: 'budget: { requests: 500, per: 1s }' });
+const web = await harness.workspace.serveConsole();
+afterAll(() => harness.close());
+
 describe.runIf(CHROMIUM)('an account', () => {
-  let harness: OrdersHarness;
-  let browser: Browser;
-  let web: Console;
-  beforeAll(async () => {
-    harness = await openOrdersHarness({ account: 'budget: { requests: 500, per: 1s }' });
-    browser = await launch();
-    web = await harness.workspace.serveConsole();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await harness?.close();
-  });
+  const openPage = browserPages();
 
   test('is examined from its page, which shows the verdict and the findings', async () => {
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage();
     await page.goto(`${web.url}/accounts/test`);
     expect(await page.textContent('main')).toContain('The service has not been examined yet.');
     await page.getByRole('button', { name: 'Examine the service now' }).click();
@@ -58,14 +49,14 @@ describe.runIf(CHROMIUM)('an account', () => {
     await addBudgetUse(pool, 'test', { ...use, perSecond: 15 });
     const [minute] = (await budgetHistory(pool, ['test'], { minutes: 2, stepMinutes: 2 })).get('test') ?? [];
     expect(minute).toMatchObject({ limited: 4, perSecond: 15 });
-    const plain = await openPage(browser, { javaScriptEnabled: false });
+    const plain = await openPage({ javaScriptEnabled: false });
     await plain.page.goto(`${web.url}/accounts/test?range=hour`);
     expect(await plain.page.textContent('main')).toContain('the service asked to slow down 4 times');
     expect(await plain.page.locator('.plotted td[data-value="15"]').isVisible()).toBe(true);
     await plain.close();
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage();
     await page.goto(web.url);
-    expect(await page.evaluate(LINES_OF_RATE)).toBe(1);
+    expect(await page.evaluate(LINES_OF_RATE)).toBe(2); // what the service allows, and the settings
     await addBudgetUse(pool, 'test', { ...use, pausedForMs: 60_000 });
     // Pages that are opened at nearly the same time share what was read for the first one.
     await expect
@@ -74,6 +65,10 @@ describe.runIf(CHROMIUM)('an account', () => {
         return page.textContent('td.rate');
       })
       .toContain('waits for the rate limit until');
+    await page.goto(`${web.url}/accounts`);
+    const card = await page.locator('.card', { hasText: 'test' }).textContent();
+    expect(card).toMatch(/waits for the rate limit until .*15 calls a second when last used \(at most/);
+    expect(card).not.toContain('no problem');
     await page.goto(`${web.url}/accounts/test?range=hour`);
     await page.goto(`${web.url}/accounts/test?range=hour`);
     await page.locator('.u-legend').waitFor();
@@ -98,7 +93,7 @@ describe.runIf(CHROMIUM)('an account', () => {
 
   test('is suspended with a reason and resumed without scripts; nothing is sent in between', async () => {
     const { pool } = harness.database;
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     await page.goto(`${web.url}/accounts/test`);
     await page.getByLabel('Reason').fill('the service is moving');
     await page.getByRole('button', { name: 'Suspend' }).click();
@@ -125,7 +120,7 @@ describe.runIf(CHROMIUM)('an account', () => {
 
   test('whose key or address has changed is confirmed by a person, as the same tenant or as another one, without scripts', async () => {
     const { pool } = harness.database;
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     await harness.workspace.accounts.open('test');
     const pause = async () => {
       const sync = { sync: 'nightly', type: 'contacts', account: 'test', resource: 'nightly', phase: 'scan-contacts' };

@@ -1,39 +1,34 @@
 /** The JSON API: it does what the pages do. */
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { startRun } from '../../src/engine/ledger/runs.ts';
-import { freshDatabase } from '../support/database.ts';
+import { aRun } from '../engine/ledger/fresh-ledger.ts';
 import { anError } from '../support/matchers.ts';
-import { openConsole, SETTINGS } from './open-console.ts';
+import { freshConsole, SETTINGS } from './open-console.ts';
 import { apiOf, pageAt } from './requests.ts';
 
-const database = await freshDatabase();
-const web = await openConsole({ database, text: `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }` });
-beforeEach(() => database.pool.query('truncate ledger.runs, ledger.paused_syncs, ledger.console_actions cascade'));
-afterAll(async () => {
-  await web.close();
-  await database.close();
+const { database, web } = await freshConsole({
+  text: `${SETTINGS}\nsyncs: { nightly: { type: contacts, account: acme } }`,
 });
+beforeEach(() => database.pool.query('truncate ledger.runs, ledger.paused_syncs, ledger.console_actions cascade'));
 
 const call = apiOf(web);
 
-async function aRun(sync: string, verdicts: readonly ('rejected' | 'unchanged')[]): Promise<string> {
-  const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-  const { run } = await startRun(database.pool, { ...about, sync, resource: sync, phase: 'scan-contacts' });
+async function ended(sync: string, verdicts: readonly ('rejected' | 'unchanged')[]): Promise<string> {
+  const { id } = await aRun(database, { sync, account: 'acme', resource: sync });
   const rows = verdicts.map((verdict, n) => ({ n, sourceId: `c${n}`, label: `Ann ${n}%`, verdict, reason: 'REFUSED' }));
-  await addRows(database.pool, run.id, rows);
-  await endRun(database.pool, run.id, 'done');
-  return run.id;
+  await addRows(database.pool, id, rows);
+  await endRun(database.pool, id, 'done');
+  return id;
 }
 
 test('lists runs by page, with runs that found nothing new folded together', async () => {
   const quiet = [
-    await aRun('poll', ['unchanged']),
-    await aRun('poll', ['unchanged']),
-    await aRun('poll', ['unchanged']),
+    await ended('poll', ['unchanged']),
+    await ended('poll', ['unchanged']),
+    await ended('poll', ['unchanged']),
   ];
-  const other = await aRun('nightly', ['rejected']);
+  const other = await ended('nightly', ['rejected']);
   const { json } = await call('/runs');
   expect(json.runs.map(({ run, folded }: { run: string; folded: number }) => [run, folded])).toEqual([
     [other, 1],
@@ -49,7 +44,7 @@ test('lists runs by page, with runs that found nothing new folded together', asy
 });
 
 test('shows a run, its rows by page and filter, and one row', async () => {
-  const run = await aRun('nightly', ['rejected', 'unchanged', 'rejected']);
+  const run = await ended('nightly', ['rejected', 'unchanged', 'rejected']);
   const shown = (await call(`/runs/${run}`)).json;
   expect(shown).toMatchObject({ run, counts: { in: 3, rejected: 2, unchanged: 1 }, problems: [{ count: 2 }] });
   expect([shown.throughput, shown.phases[0]?.waits]).toEqual([null, []]); // its rows were sent by no attempt

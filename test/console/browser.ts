@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { launch } from '../support/chromium.ts';
 
 interface Look {
   readonly javaScriptEnabled?: boolean;
@@ -49,6 +50,16 @@ export async function openPage(browser: Browser, { javaScriptEnabled = true }: L
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Opens pages for the tests of one `describe` that calls it, in a browser of its own. */
+export function browserPages() {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser?.close());
+  return (look?: Look) => openPage(browser, look);
+}
 
 /** What axe finds on the page: the rule, and the first element that breaks it. */
 async function violations(page: Page, how: axe.RunOptions): Promise<readonly string[]> {

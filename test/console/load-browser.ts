@@ -2,11 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
-import { launch } from '../support/chromium.ts';
-import type { OrdersHarness } from '../support/harness/orders.ts';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeEach, expect } from 'vitest';
 import { openLoadConsole } from './load-console.ts';
 
 export const HOSTILE = [
@@ -15,63 +12,42 @@ export const HOSTILE = [
   `"><svg onload=alert(3)>' \u202egpj.exe`,
 ];
 
-/** For the tests of one `describe` that calls it: a console with three customers, and a browser. */
-export function loadBrowser() {
-  let harness: OrdersHarness;
-  let browser: Browser;
-  let web: Console;
-  beforeAll(async () => {
-    ({ harness, web } = await openLoadConsole());
-    browser = await launch();
-  });
+/** For the file that calls it: a console, with three customers at the beginning of each test. */
+export async function openLoads() {
+  const { harness, web } = await openLoadConsole();
   beforeEach(async () => {
     await harness.reset();
     await harness.addNumberedCustomers(3);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await harness?.close();
-  });
+  afterAll(() => harness.close());
 
-  async function choose(page: Page, name: string, content: string | Buffer): Promise<void> {
-    await page.goto(`${web.url}/load`);
-    await page
-      .getByLabel('choose it or drop it here')
-      .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
-    await page.getByRole('button', { name: 'Upload' }).click();
-  }
-  async function restart(): Promise<void> {
-    await web.close();
-    web = await harness.workspace.serveConsole();
-  }
-  /** Sends half of a file, and closes the connection once it is being written. */
-  async function breakOff(url: string): Promise<void> {
-    const { hostname, port } = new URL(url);
-    const part = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"`;
-    const half = `${part('account')}\r\n\r\ntest\r\n${part('file')}; filename="half.csv"\r\n\r\norder_id,amount\r\nA,1`;
-    const form = `content-type: multipart/form-data; boundary=x\r\ncontent-length: 9999`;
-    const socket = connect(Number(port), hostname);
-    socket.write(`POST /load HTTP/1.1\r\nhost: ${hostname}:${port}\r\norigin: ${url}\r\n${form}\r\n\r\n${half}`);
-    await expect.poll(uploaded).not.toEqual([]);
-    socket.destroy();
-  }
-  const uploaded = () => readdir(path.join(harness.dataDir, 'uploads'));
-  const said = (page: Page) => page.textContent('main :is(.said, .notice).bad');
-
-  return {
-    get harness() {
-      return harness;
+  const at = {
+    harness,
+    web,
+    async choose(page: Page, name: string, content: string | Buffer): Promise<void> {
+      await page.goto(`${at.web.url}/load`);
+      await page
+        .getByLabel('choose it or drop it here')
+        .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
+      await page.getByRole('button', { name: 'Upload' }).click();
     },
-    get browser() {
-      return browser;
+    async restart(): Promise<void> {
+      await at.web.close();
+      at.web = await harness.workspace.serveConsole();
     },
-    get web() {
-      return web;
+    /** Sends half of a file, and closes the connection once it is being written. */
+    async breakOff(url: string): Promise<void> {
+      const { hostname, port } = new URL(url);
+      const part = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"`;
+      const half = `${part('account')}\r\n\r\ntest\r\n${part('file')}; filename="half.csv"\r\n\r\norder_id,amount\r\nA,1`;
+      const form = `content-type: multipart/form-data; boundary=x\r\ncontent-length: 9999`;
+      const socket = connect(Number(port), hostname);
+      socket.write(`POST /load HTTP/1.1\r\nhost: ${hostname}:${port}\r\norigin: ${url}\r\n${form}\r\n\r\n${half}`);
+      await expect.poll(at.uploaded).not.toEqual([]);
+      socket.destroy();
     },
-    choose,
-    restart,
-    breakOff,
-    uploaded,
-    said,
+    uploaded: () => readdir(path.join(harness.dataDir, 'uploads')),
+    said: (page: Page) => page.textContent('main :is(.said, .notice).bad'),
   };
+  return at;
 }

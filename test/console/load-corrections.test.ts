@@ -2,16 +2,18 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { CHROMIUM } from '../support/chromium.ts';
-import { expectSound, openPage } from './browser.ts';
-import { HOSTILE, loadBrowser } from './load-browser.ts';
+import { browserPages, expectSound } from './browser.ts';
+import { HOSTILE, openLoads } from './load-browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 
+const at = await openLoads();
+const { choose, said } = at;
+
 describe.runIf(CHROMIUM)('a file', () => {
-  const at = loadBrowser();
-  const { choose, said } = at;
+  const openPage = browserPages();
 
   test('with a title, two headers and a total is read once its header is clicked, and corrected lines name its columns', async () => {
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await at.harness.addNumberedCustomers(1);
     const lines = [
       'Export;;;;;',
@@ -32,12 +34,14 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.getByRole('button', { name: 'Read it again' }).last().click();
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: 'Correct 2 rows' }).click();
-    expect(await page.textContent('footer')).toMatch(/--map order_id=Nr\. .*--map 'amount=netto \(EUR\)'/);
+    expect(await page.textContent('footer')).toMatch(
+      /--map order_id=Nr\. .*--map 'amount=netto \(EUR\)'.* --header-row 3 --results/,
+    );
     await close();
   });
 
   test('marks each wrong cell of a refused line', async () => {
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await choose(page, 'two.csv', 'order_id,customer_email,amount\nA-1,no mail,12x\nA-2,ann@example.org,3\n');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: /^Correct/ }).click();
@@ -47,7 +51,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('with refused lines is corrected by cell and all at once, as a new file; a click on a line makes it the header', async () => {
-    const { page, wrong, close } = await openPage(at.browser);
+    const { page, wrong, close } = await openPage();
     const csv = `Orders of May\nMade by hand\nno,client_id,amount\nA-1,1,10.50\nA-2,,12x\nA-3,,13\nA-4,1,8,9\nA-5,1\n"${HOSTILE[1]?.replaceAll('"', '""')}",,7\nTotal,,99z\n`;
     await choose(page, 'orders.csv', csv);
     await page.getByRole('link', { name: 'no,client_id,amount' }).click();
@@ -93,7 +97,7 @@ describe.runIf(CHROMIUM)('a file', () => {
 
   test('with only invalid lines offers their correction, and no retry', async () => {
     const run = await at.harness.load('order_id,client_id,amount\nA-1,1,10\nA-2,1,12x\n');
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await page.goto(`${at.web.url}/runs/${run.id}`);
     await page.getByRole('link', { name: 'Correct 1 row' }).waitFor();
     expect(await page.getByText('Retry what failed').count()).toBe(0);
@@ -106,7 +110,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const run = await at.harness.load(
       'order_id,customer_email,amount\nA-1,new@example.org,10\nA-2,new@example.org,12x\n',
     );
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await page.goto(`${at.web.url}/runs/${run.id}`);
     expect(await page.textContent('main')).toMatch(/or create missing customers\./); // no option of a command
     await page.goto(`${at.web.url}/runs/${run.id}/rows/3`);
@@ -131,7 +135,7 @@ describe.runIf(CHROMIUM)('a file', () => {
 
   test('leads to its corrected lines: the file that is not loaded yet, and the load that has them after a second correction', async () => {
     const run = await at.harness.load('order_id,client_id,amount\nA-1,1,11x\nA-2,1,12x\n');
-    const { page, wrong, close } = await openPage(at.browser);
+    const { page, wrong, close } = await openPage();
     const correct = async () => {
       await page.getByRole('link', { name: /^Correct \d/ }).click();
       await page
@@ -171,7 +175,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     );
     const text = SETTINGS.replace('0" }', '0", password: { env: PW } }');
     const web = await openConsole({ database, text, env: { PW: 'correct horse' } });
-    const { page, wrong, close } = await openPage(at.browser);
+    const { page, wrong, close } = await openPage();
     const signIn = async () => {
       await page.getByLabel('Password').fill('correct horse');
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -199,7 +203,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   test('leads to decisions about its rows once they can be decided', async () => {
     for (const email of ['two@example.org', 'two@example.org', 'one@example.org'])
       await at.harness.call('customers.create', { full_name: 'Ann', email });
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await choose(page, 'orders.csv', 'order_id,customer_email,amount\nA-1,two@example.org,5\nA-2,one@example.org,5\n');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('heading', { name: '1 row in review' }).waitFor();

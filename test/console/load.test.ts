@@ -5,20 +5,22 @@ import { describe, expect, test } from 'vitest';
 import { encodeText } from '../../src/csv/encoding.ts';
 import { CHROMIUM } from '../support/chromium.ts';
 import { ordersCsv } from '../support/harness/orders.ts';
-import { expectSound, openPage } from './browser.ts';
-import { HOSTILE, loadBrowser } from './load-browser.ts';
+import { browserPages, expectSound } from './browser.ts';
+import { HOSTILE, openLoads } from './load-browser.ts';
 import { openConsole, SETTINGS } from './open-console.ts';
 import { pageAt, postForm } from './requests.ts';
 
 /** As a program writes it for a German spreadsheet: the column of the customer has a name that says nothing. */
 const MIXED = ['Bestellnummer;Wer;Betrag', 'A-1;1;10,50', 'A-2;2;1.200,00', 'A-3;99;3,00', 'A-4;2;viel'].join('\r\n');
 
+const at = await openLoads();
+const { choose, restart, breakOff, uploaded, said } = at;
+
 describe.runIf(CHROMIUM)('a file', () => {
-  const at = loadBrowser();
-  const { choose, restart, breakOff, uploaded, said } = at;
+  const openPage = browserPages();
 
   test('is mapped, planned, approved and created, and its results are downloaded by verdict', async () => {
-    const { page, wrong, close } = await openPage(at.browser);
+    const { page, wrong, close } = await openPage();
     const body = new FormData();
     body.set('account', 'test');
     body.set('file', new File([MIXED], '../../x.csv'));
@@ -83,7 +85,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('is dropped beside its field, and uploaded', async () => {
-    const { page, wrong, close } = await openPage(at.browser);
+    const { page, wrong, close } = await openPage();
     await page.goto(`${at.web.url}/load`);
     const dataTransfer = await page.evaluateHandle(`(() => {
       const dropped = new DataTransfer();
@@ -99,7 +101,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('in Shift_JIS is read in the encoding whose text a person clicks', async () => {
-    const { page, wrong, close } = await openPage(at.browser);
+    const { page, wrong, close } = await openPage();
     const text = ['注文番号,顧客番号,金額,状態', 'A-1,1,1200,新規', 'A-2,2,3400,完了'].join('\n');
     await choose(page, 'orders.csv', encodeText(text, 'shift_jis'));
     expect(await said(page)).toContain('CSV_ENCODING_UNCLEAR');
@@ -111,7 +113,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('that was pasted and is refused stays in its field', async () => {
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await page.goto(`${at.web.url}/load`);
     const text = page.getByLabel('Or paste its lines');
     await text.fill('order_id,client_id,amount');
@@ -125,7 +127,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('that is not a CSV, is cut off or too large is refused with the reason, and nothing is kept of it', async () => {
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await choose(page, 'orders.xlsx', Buffer.from('PK\u0003\u0004\u0000\u0000binary\u0000'));
     expect(await said(page)).toContain('CSV_BINARY');
     expect(await page.getByRole('button', { name: 'Read it again' }).count()).toBe(0); // no choice makes it a table
@@ -167,7 +169,7 @@ describe.runIf(CHROMIUM)('a file', () => {
 
   test('that was loaded before is recognised at once, and loading it again creates nothing twice', async () => {
     const run = await at.harness.load(ordersCsv(3));
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await choose(page, 'orders-1.csv', ordersCsv(3));
     expect(await page.textContent('.notice')).toContain(`Run ${run.id} has this file already`);
     await page.getByRole('button', { name: 'Check and plan' }).click();
@@ -184,7 +186,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('of many rows is pasted and approved without scripts, by typing the number of orders', async () => {
-    const { page, close } = await openPage(at.browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     await page.goto(`${at.web.url}/load`);
     await page.getByLabel('Or paste its lines').fill(ordersCsv(1_000));
     await page.getByRole('button', { name: 'Upload' }).click();
@@ -205,7 +207,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('is approved for its first orders, and then for the others', async () => {
-    const { page, wrong, close } = await openPage(at.browser);
+    const { page, wrong, close } = await openPage();
     await choose(page, 'orders.csv', ordersCsv(12));
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByLabel('Try it with the first orders').fill('3');
@@ -235,7 +237,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('is loaded in part: only the orders with a value in a column', async () => {
-    const { page, close } = await openPage(at.browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     await page.goto(`${at.web.url}/load`);
     await page
       .getByLabel('Or paste its lines')
@@ -258,7 +260,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('whose plan is not approved is not written', async () => {
-    const { page, close } = await openPage(at.browser);
+    const { page, close } = await openPage();
     await choose(page, 'orders.csv', ordersCsv(2));
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: 'Do not approve' }).click();
@@ -272,7 +274,7 @@ describe.runIf(CHROMIUM)('a file', () => {
   });
 
   test('has sound pages with hostile cells: light, dark, and on a phone', async () => {
-    const { page, wrong, close } = await openPage(at.browser);
+    const { page, wrong, close } = await openPage();
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const header = ['order_id', 'client_id', 'description', ...HOSTILE, 'amount'].map(cell).join(',');
     const rows = `A,1,${HOSTILE.map(cell).join(',')},x,5\nB,7,b,c,d,e,5\nC,1,b,c,d,e,five\n`;

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { afterAll } from 'vitest';
 import { PLAIN_HINTS } from '../../src/base/reasons/reasons.ts';
 import type { ConsoleNeeds } from '../../src/console/needs.ts';
 import { type Console, startConsole } from '../../src/console/server.ts';
@@ -10,7 +11,7 @@ import { warningsOf } from '../../src/operator/settings-check.ts';
 import { parseSettings } from '../../src/settings/parse.ts';
 import { readSecret } from '../../src/settings/secrets.ts';
 import { syncNamed } from '../../src/settings/settings.ts';
-import type { FreshDatabase } from '../support/database.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 export const SETTINGS = `
 accounts: { acme: { url: "https://sales.example", apiKey: { env: KEY }, budget: { requests: 30, per: 1m } } }
@@ -39,6 +40,17 @@ export interface ConsoleOptions
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** For the file that calls it: a console on a database of its own. */
+export async function freshConsole(options: Omit<ConsoleOptions, 'database'> = {}) {
+  const database = await freshDatabase();
+  const web = await openConsole({ database, ...options });
+  afterAll(async () => {
+    await web.close();
+    await database.close();
+  });
+  return { database, web };
+}
+
 export async function openConsole({ database, text = SETTINGS, env = {}, ...needs }: ConsoleOptions): Promise<Console> {
   const parsed = parseSettings({ text, file: 'lockstep.yaml', env: {} });
   if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
@@ -56,7 +68,6 @@ export async function openConsole({ database, text = SETTINGS, env = {}, ...need
       const { type, account } = syncNamed(settings, sync);
       return startRun(pool, { sync, type, account, resource: sync, options: {}, phase: 'scan-contacts', ...how });
     },
-    budgets: () => new Map(),
     accounts: {
       inspect: async (name) => Promise.reject(new Error(`no account ${name} here`)),
       identify: async (name) => Promise.reject(new Error(`no account ${name} here`)),

@@ -1,12 +1,11 @@
 /** Deliveries, accounts and settings: the API, and in a real browser. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { aRun } from '../engine/ledger/fresh-ledger.ts';
-import { CHROMIUM, launch } from '../support/chromium.ts';
+import { CHROMIUM } from '../support/chromium.ts';
 import { startHttpServer } from '../support/http-server.ts';
-import { expectSound, openPage } from './browser.ts';
+import { browserPages, expectSound } from './browser.ts';
 import { openConsole } from './open-console.ts';
 import { HOSTILE, openOutboxConsole, TEXT } from './outbox-console.ts';
 import { pageAt } from './requests.ts';
@@ -100,11 +99,7 @@ test('the settings are shown without secrets, with warnings; problems of the fil
 });
 
 describe.runIf(CHROMIUM)('in a browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launch();
-  });
-  afterAll(() => browser?.close());
+  const openPage = browserPages();
 
   test('the pages are sound with hostile texts: light, dark, and on a phone', async () => {
     await deliver(['dead', 'delivered', null]);
@@ -115,7 +110,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     );
     await noteFailing(database.pool, 'hook', { detail: HOSTILE, now: undefined });
     await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: HOSTILE, now: undefined });
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage();
     for (const path of [
       '/deliveries',
       '/deliveries?verdict=dead',
@@ -136,7 +131,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
   });
 
   test('a page names a command only if the command shows the same', async () => {
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     const shown = async (path: string) => {
       await page.goto(`${web.url}${path}`);
       return page.getByText('The same on the command line').count();
@@ -149,7 +144,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     await deliver(['delivered', 'delivered']);
     await suspendAccount(database.pool, 'acme', 'The key is refused.');
     await database.pool.query(`update ledger.suspensions set probe_at = now() + interval '1 hour'`);
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     await page.goto(`${web.url}/targets/hook`);
     expect(await page.getByRole('img').getAttribute('aria-label')).toMatch(/^hook: at most 1 min|^hook: at most 60/);
     expect(await page.textContent('main')).toContain('The secret is being rotated: signed with both.');
@@ -176,7 +171,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
       },
       text: `${TEXT}\nalerts: { pager: { type: webhook, url: "${receiver.url}", secret: { env: HOOK }, allowPrivate: true } }\n`,
     });
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage();
     await page.goto(`${own.url}/targets/alerts.pager`);
     await page.getByRole('button', { name: 'Send a test message' }).click();
     expect(await page.textContent('[role=status]')).toBe('alerts.pager accepted a test message.');
@@ -198,7 +193,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
   });
 
   test('links are imported from a file, and downloaded as a file that can be imported', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await page.goto(`${web.url}/links`);
     await page.getByText('Link many tasks at once').click();
     const buffer = Buffer.from('task_id;item_id\n1;11\n2;12');
@@ -224,7 +219,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
   });
 
   test('links are imported and removed without scripts', async () => {
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     await page.goto(`${web.url}/links`);
     await page.getByText('Link many tasks at once').click();
     await page.getByLabel('lines, with the header').fill('task_id,item_id\n1,11\n2,12');
@@ -241,7 +236,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
 
   test('dead letters are sent again after a question, without scripts; what is queued later is not', async () => {
     await deliver(['dead', 'dead', 'delivered']);
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     await page.goto(`${web.url}/deliveries`);
     await page.getByRole('link', { name: '2', exact: true }).click();
     await page.getByRole('link', { name: 'Send all of these again' }).click();

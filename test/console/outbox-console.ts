@@ -1,7 +1,6 @@
 /** A console whose ledger has deliveries of two webhooks, and links of a repository's issues. */
-import { afterAll, beforeEach } from 'vitest';
-import { freshDatabase } from '../support/database.ts';
-import { openConsole, SETTINGS } from './open-console.ts';
+import { beforeEach } from 'vitest';
+import { freshConsole, SETTINGS } from './open-console.ts';
 import { apiOf, pageAt } from './requests.ts';
 
 export const HOSTILE = `<img src=x onerror="alert(1)">"><svg onload=alert(2)> \u202egpj.exe \u001b[31m ${'x'.repeat(3_000)}`;
@@ -15,17 +14,12 @@ syncs: { mirror: { type: tasks, account: acme, targets: [hook, spare] } }
 
 /** For the file that calls it. Each test begins without deliveries. */
 export async function openOutboxConsole() {
-  const database = await freshDatabase();
-  const web = await openConsole({ database, text: TEXT });
+  const { database, web } = await freshConsole({ text: TEXT });
   beforeEach(() =>
     database.pool.query(
       'truncate ledger.suspensions, ledger.deliveries, ledger.links, ledger.target_states, ledger.console_actions',
     ),
   );
-  afterAll(async () => {
-    await web.close();
-    await database.close();
-  });
 
   /** Deliveries of different tasks, the first the newest: dead ones with a hostile answer. */
   async function deliver(verdicts: readonly ('dead' | 'delivered' | null)[]): Promise<void> {

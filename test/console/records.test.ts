@@ -1,36 +1,17 @@
 /** Records that people see and change by hand, in a real browser, at a real service. */
-import { randomUUID } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Console } from '../../src/console/server.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { listActions } from '../../src/engine/ledger/console/console-actions.ts';
 import { suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { createPipeline } from '../../src/service/administration.ts';
-import { CHROMIUM, launch } from '../support/chromium.ts';
-import { type OrdersHarness, openOrdersHarness } from '../support/harness/orders.ts';
-import { anError } from '../support/matchers.ts';
-import { expectSound, HOSTILE, openPage } from './browser.ts';
-import { apiOf } from './requests.ts';
+import { CHROMIUM } from '../support/chromium.ts';
+import { browserPages, expectSound, HOSTILE } from './browser.ts';
+import { openRecordsConsole } from './records-console.ts';
+
+const { harness, web, open } = await openRecordsConsole();
 
 describe.runIf(CHROMIUM)('records', () => {
-  let harness: OrdersHarness;
-  let browser: Browser;
-  let web: Console;
-  beforeAll(async () => {
-    harness = await openOrdersHarness({
-      hasFront: true,
-      account: 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 1s }',
-    });
-    browser = await launch();
-    web = await harness.workspace.serveConsole();
-  });
-  beforeEach(() => harness.reset());
-  afterAll(async () => {
-    await browser?.close();
-    await harness?.close();
-  });
-
-  const open = (page: Page, path: string) => page.goto(`${web.url}/records/test/${path}`);
+  const openPage = browserPages();
   const makeBoard = () =>
     createPipeline(harness.database.pool, harness.tenantId, {
       name: 'Sales',
@@ -50,7 +31,7 @@ describe.runIf(CHROMIUM)('records', () => {
 
   test('of a contact show what the mapping of its sync makes of them', async () => {
     await harness.addContacts([{ first_name: HOSTILE[0] ?? '', email: 'ann@example.com' }, { country: 'US' }]);
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage();
     await page.goto(`${web.url}/syncs`);
     await page.getByRole('link', { name: 'Mapping, with live examples' }).click();
     const [first, second] = await page.locator('section').allTextContents();
@@ -67,7 +48,7 @@ describe.runIf(CHROMIUM)('records', () => {
 
   test('are a board whose cards move by drag, by arrow keys and by buttons, and take comments', async () => {
     const { id } = await makeBoard();
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage();
     await open(page, `pipelines/${id}`);
     expect(await cards(page)).toEqual([['Ann', 'Bob'], []]);
     await page.locator('.board-card', { hasText: 'Ann' }).dragTo(page.getByRole('region', { name: 'Won' }));
@@ -79,7 +60,7 @@ describe.runIf(CHROMIUM)('records', () => {
     await page.locator('.board-card', { hasText: 'Bob' }).press('ArrowUp');
     await expect.poll(() => cards(page)).toEqual([[], ['Bob', 'Ann']]);
     await close();
-    const plain = await openPage(browser, { javaScriptEnabled: false });
+    const plain = await openPage({ javaScriptEnabled: false });
     await open(plain.page, `pipelines/${id}`);
     await plain.page.getByRole('button', { name: 'Move Ann to Lead' }).click();
     expect(await cards(plain.page)).toEqual([['Ann'], ['Bob']]);
@@ -100,7 +81,7 @@ describe.runIf(CHROMIUM)('records', () => {
 
   test('are found, opened and changed without scripts: customers, tasks and their subtasks', async () => {
     await harness.addNumberedCustomers(60);
-    const { page, close } = await openPage(browser, { javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false });
     await open(page, 'customers');
     expect(await page.locator('tbody tr').count()).toBe(50);
     await page.getByRole('link', { name: 'Next' }).click();
@@ -130,163 +111,16 @@ describe.runIf(CHROMIUM)('records', () => {
     await close();
   });
 
-  test('a contact is imported once by hand, also by a form that is sent twice, and not if a customer is like it', async () => {
-    await harness.call('contacts.create', { first_name: 'Ann', email: 'ann@example.com' });
-    const [contact] = (await harness.call('contacts.getall')) as { id: number }[]; // as: the contract's records
-    const { page, wrong, close } = await openPage(browser);
-    await open(page, `contacts/${contact?.id}`);
-    const button = page.getByRole('button', { name: 'Import as an order customer' });
-    await button.dblclick();
-    await page.getByText('The contact was imported as a customer.').waitFor();
-    await button.click();
-    expect(await page.textContent('main')).toContain('has the same e-mail address or phone number');
-    expect(await harness.call('customers.getall')).toMatchObject([{ email: 'ann@example.com' }]);
-    await expectSound(page);
-    expect(wrong).toEqual([]);
-    await close();
-  });
-
-  test('are created once by a form that is sent twice', async () => {
-    const { page, close } = await openPage(browser);
-    await open(page, 'customers/new');
-    await page.getByLabel('full_name').fill('Ann');
-    const send = "fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) })";
-    await page.evaluate(`((form) => Promise.all([${send}, ${send}]))(document.querySelector('form.write'))`);
-    await page.getByRole('button', { name: 'Create the customer' }).click();
-    await page.getByRole('link', { name: 'Ann' }).waitFor();
-    expect([...(await harness.commitsBy('customers.create')).values()]).toEqual([1]);
-    await close();
-  });
-
-  test.each([
-    ['customers', { full_name: 'Ann' }],
-    ['contacts', { email: 'ann@example.com' }],
-    ['orders', { client_id: '1', amount: '12.50' }],
-    ['tasks', { taskName: 'Call Ann' }],
-  ] as const)('%s are created a second time after going back only if a person confirms it', async (kind, fields) => {
-    if (kind === 'orders') await harness.addNumberedCustomers(1);
-    const { page, wrong, close } = await openPage(browser);
-    const made = async () => ((await harness.call(`${kind}.getall`)) as unknown[]).length; // as: the contract's lists
-    const one = kind.slice(0, -1);
-    const create = async () => {
-      for (const [name, text] of Object.entries(fields)) await page.getByLabel(name, { exact: true }).fill(text);
-      await page.getByRole('button', { name: `Create the ${one}` }).click();
-    };
-    await open(page, `${kind}/new`);
-    await create();
-    await page.getByText('It was created.').waitFor();
-    for (const all of [2, 3]) {
-      await (all === 2 ? page.goBack() : open(page, `${kind}/new`));
-      await create();
-      await page.getByText('Nothing was sent now').waitFor();
-      await page.getByText('Records with this content').waitFor();
-      expect(await made()).toBe(all - 1);
-      await page.getByRole('button', { name: `Create a second ${one}` }).click();
-      await page.getByText('It was created.').waitFor();
-      expect(await made()).toBe(all);
-    }
-    await page.goBack(); // to the question
-    await page.getByRole('button', { name: `Create a second ${one}` }).click();
-    await page.getByText('Nothing was sent now').waitFor();
-    expect(await made()).toBe(3);
-    await expectSound(page);
-    expect(wrong).toEqual([]);
-    await close();
-  });
-
-  test.each([
-    ['subtasks', 'tasks/1', 'New subtask', 'Add'],
-    ['comments', 'contacts/1', 'comment_text', 'Add the comment'],
-  ] as const)('%s are created a second time only if a person confirms it', async (kind, at, label, button) => {
-    await harness.call('tasks.create', { taskName: 'Call Ann' });
-    await harness.addContacts([{ email: 'ann@example.com' }]);
-    const { page, close } = await openPage(browser);
-    const operation = kind === 'subtasks' ? 'subtasks.create' : 'contacts.comment';
-    const made = async () => [...(await harness.commitsBy(operation)).values()].reduce((sum, n) => sum + n, 0);
-    const create = async () => {
-      await open(page, at);
-      await page.getByLabel(label).fill('Call on Monday');
-      await page.getByRole('button', { name: button, exact: true }).click();
-    };
-    await create();
-    await page.getByRole('status').waitFor();
-    await create();
-    await page.getByText('Nothing was sent now').waitFor();
-    expect(await made()).toBe(1);
-    await page.getByRole('button', { name: 'Send it a second time' }).click();
-    await page.getByRole('status').waitFor();
-    expect(await made()).toBe(2);
-    await close();
-  });
-
   test('that only the application of the service creates say so', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await open(page, 'pipelines');
     expect(await page.textContent('main')).toContain('Create one in the application of the service');
     await close();
   });
 
-  test.each([
-    ['that was applied is found at the service and not sent again', true],
-    ['that was not applied is sent again only after a look at the service', false],
-  ])('a create without an answer %s', async (_case, isApplied) => {
-    await harness.addNumberedCustomers(1);
-    harness.front.set(async ({ method }, pass) => {
-      if (method === 'GET') return pass();
-      if (isApplied) await pass();
-      return { status: 502, body: '' };
-    });
-    const { page, close } = await openPage(browser);
-    const create = async () => {
-      await open(page, 'orders/new');
-      await page.getByLabel('order_id').fill('A-1');
-      await page.getByLabel('client_id').fill('1');
-      await page.getByLabel('amount').fill('12.50');
-      await page.getByRole('button', { name: 'Create the order' }).click();
-    };
-    await create();
-    expect(await page.textContent('main')).toContain('It is unknown whether the service applied it');
-    expect(await page.textContent('footer')).toContain('lockstep call orders.getall --account test'); // to create it again could make it twice
-    const call = page.url();
-    const early = await apiOf(web)(`/calls/${call.split('/').at(-1)}/again`, {});
-    expect(early.json.error).toEqual(anError('CALL_TOO_EARLY', /From 20.*Z on, look for it there/));
-    harness.front.set();
-    await create();
-    expect(page.url()).toBe(call);
-    const look = page.getByRole('link', { name: 'Look for it at the service' });
-    await look.click(); // the page shows it once a look proves something
-    if (isApplied) {
-      expect(await page.textContent('.notice')).toContain('A-1, id 1');
-      await page.getByRole('button', { name: 'It was applied' }).click();
-    } else {
-      expect(await page.textContent('.notice')).toContain('has no record with this content');
-      await page.getByRole('button', { name: 'send it again' }).click();
-    }
-    await page.getByRole('link', { name: 'A-1' }).waitFor();
-    expect([...(await harness.orderCommits()).values()]).toEqual([1]);
-    await close();
-  });
-
-  test('are read and written through the API, a write with the same id once', async () => {
-    const api = async (path: string, body: object) => (await apiOf(web)(path, body)).json;
-    const create = { id: randomUUID(), body: { full_name: 'Ann', email: 'ann@example.com' } };
-    const both = [
-      api('/accounts/test/calls/customers.create', create),
-      api('/accounts/test/calls/customers.create', create),
-    ];
-    for (const answer of await Promise.all(both)) expect(answer).toMatchObject({ id: create.id });
-    expect(await api('/accounts/test/calls/customers.getall', {})).toMatchObject({
-      status: 'applied',
-      content: [{ id: 1, full_name: 'Ann' }],
-    });
-    expect(await api(`/calls/${create.id}/applied`, {})).toMatchObject({ error: { code: 'CALL_SETTLED' } });
-    const { error } = await api('/accounts/test/calls/orders.create', { body: { amount: 'a lot' } });
-    expect(error.message).toBe('The request is not valid: amount: expected a number, got text');
-  });
-
   test('are named in Activity: those with an id by it, and a new one by its call, which has its content', async () => {
     await harness.addCustomers([{ full_name: 'Ann Lee' }]);
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await open(page, 'customers/new');
     await page.getByLabel('full_name').fill('Bob Ray');
     await page.getByRole('button', { name: 'Create the customer' }).click();
@@ -304,7 +138,7 @@ describe.runIf(CHROMIUM)('records', () => {
   });
 
   test('say what is wrong with a field, what the service refused, and that an account is suspended', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await open(page, 'orders/new');
     await page.getByRole('button', { name: 'Create the order' }).click();
     expect(await page.textContent('main')).toContain('Fill in at least one field');
@@ -328,7 +162,7 @@ describe.runIf(CHROMIUM)('records', () => {
   });
 
   test('are sound pages with hostile values: light, dark, and on a phone', async () => {
-    const { page, wrong, close } = await openPage(browser);
+    const { page, wrong, close } = await openPage();
     const [name = '', ...others] = HOSTILE;
     await harness.call('customers.create', { full_name: name, organization: others.join(' ') });
     await harness.call('contacts.create', { first_name: name, email: others[0], organization: 'x'.repeat(10_000) });
@@ -347,7 +181,7 @@ describe.runIf(CHROMIUM)('records', () => {
   });
 
   test('say that the service asks for a pause, and that the budget then has no call left', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     harness.front.set(async () => ({ status: 429, headers: { 'retry-after': '30' }, body: '' }));
     await open(page, 'customers');
     expect(await page.textContent('.notice')).toContain('The service asks for a pause of 30.0 s');

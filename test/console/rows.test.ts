@@ -1,15 +1,9 @@
 /** The page of the rows of a run that is too large to be searched at once. */
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { aRun } from '../engine/ledger/fresh-ledger.ts';
-import { freshDatabase } from '../support/database.ts';
-import { openConsole } from './open-console.ts';
+import { freshConsole } from './open-console.ts';
 
-const database = await freshDatabase();
-const web = await openConsole({ database });
-afterAll(async () => {
-  await web?.close();
-  await database.close();
-});
+const { database, web } = await freshConsole();
 
 /** As the script of the page reads it: the address that continues it. */
 async function read(path: string) {

@@ -4,7 +4,7 @@ import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { keepAction } from '../../src/engine/ledger/console/console-actions.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { addNote, recordLeftOut, startRun } from '../../src/engine/ledger/runs.ts';
+import { addNote, recordLeftOut } from '../../src/engine/ledger/runs.ts';
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
 import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
@@ -125,6 +125,19 @@ test('activity leads to the run, or the row, that an action was about', async ()
   expect(links).toEqual([`/runs/${run}/rows/3`, `/runs/${run}`]);
 });
 
+test('a last page that is full leads to no empty one', async () => {
+  const act = (times: number) =>
+    database.pool.query(
+      `insert into ledger.console_actions (who, via, action, about)
+       select 'ann', 'page', 'run', 'nightly' from generate_series(1, $1::int)`,
+      [times],
+    );
+  await act(100);
+  expect(await htmlAt('/activity')).not.toContain('rel="next"');
+  await act(1);
+  expect(await htmlAt('/activity')).toContain('rel="next"');
+});
+
 test('a resumed run that has ended since is not said to continue', async () => {
   const { id } = await aRun(database);
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
@@ -154,9 +167,8 @@ test('a run says until when it is audited, in the zone of the viewer', async () 
 });
 
 test('a run that mirrors tasks names the target that does not take its deliveries, and no other', async () => {
-  const given = { sync: 'mirror', type: 'tasks', account: 'acme', resource: 'mirror', options: {} };
-  const started = { ...given, lane: 'batch', dryRun: false, phase: 'deliver-status' } as const;
-  const { id } = (await startRun(database.pool, started)).run;
+  const mirror = { sync: 'mirror', type: 'tasks', account: 'acme', resource: 'mirror', phase: 'deliver-status' };
+  const { id } = await aRun(database, mirror);
   expect(await htmlAt(`/runs/${id}`)).not.toContain('It waits for target');
   await deliver([null]);
   const html = await htmlAt(`/runs/${id}`);
@@ -165,9 +177,7 @@ test('a run that mirrors tasks names the target that does not take its deliverie
 });
 
 test('a run says that it waits because its account is suspended', async () => {
-  const given = { sync: 'nightly', type: 'contacts', account: 'acme', resource: 'nightly', options: {} };
-  const started = { ...given, lane: 'batch', dryRun: false, phase: 'scan-contacts' } as const;
-  const { id } = (await startRun(database.pool, started)).run;
+  const { id } = await aRun(database, { sync: 'nightly', account: 'acme', phase: 'scan-contacts' });
   await noteAttended(database.pool, [id], thisWorker('test'));
   expect(await htmlAt(`/runs/${id}`)).not.toContain('It waits until account');
   await suspendAccount(database.pool, 'acme', 'the key is refused');

@@ -1,14 +1,13 @@
-/** What a person does twice in the console, or in the console and on the command line, is done once. */
+/** A load that a person corrects or approves twice in the console, or there and on the command line, is written once. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { readRun } from '../../src/engine/ledger/runs.ts';
-import { createPipeline } from '../../src/service/administration.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { writeResults } from '../../src/syncs/orders/results.ts';
 import { ended } from '../support/harness/ended.ts';
 import { openLoadConsole } from './load-console.ts';
-import { apiOf, pageAt, postForm } from './requests.ts';
+import { pageAt, postForm } from './requests.ts';
 
 const { harness, web } = await openLoadConsole({ hasFront: true });
 beforeEach(async () => {
@@ -178,74 +177,6 @@ test('a line without an order_id that two corrections, or a retry, give to diffe
   const again = await harness.load(corrected(first), { salt: 'again' });
   expect(await harness.tally(again)).toEqual({ in: 1, existing: 1 });
   expect(await amounts()).toEqual([10]);
-});
-
-/** The fields of the first form of a page that is sent to `action`. */
-async function formOn(page: string, action: string): Promise<Record<string, string>> {
-  const [, form = ''] = (await look(page)).split(`action="${action}"`);
-  const inputs = form.slice(0, form.indexOf('</form>')).matchAll(/name="([\w.]+)" value="([^"]*)"/g);
-  return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, value]));
-}
-
-test('a record that is changed in two tabs keeps the first change, and the second form says that it is old', async () => {
-  const change = '/records/test/call/customers.update';
-  const open = () => formOn('/records/test/customers/1', change);
-  const [one, other] = [await open(), await open()];
-  const first = { ...one, organization: 'Lee Ltd' };
-  await post(change, first);
-  expect(await post(change, { ...other, phone_number: '+49 30 1' })).toContain('has changed since it was read');
-  expect(await post(change, first)).toBe('/records/test/customers/1');
-  await post(change, { ...(await open()), phone_number: '+49 30 1' });
-  const [customer] = await harness.customers();
-  expect(customer).toMatchObject({ organization: 'Lee Ltd', phone_number: '+49 30 1' });
-  expect([...(await harness.commitsBy('customers.update')).values()]).toEqual([2]);
-});
-
-test('a subtask that was renamed since its page was opened keeps its name when it is completed', async () => {
-  await harness.call('tasks.create', { taskName: 'Call' });
-  await harness.call('subtasks.create', { task_id: 1, item_name: 'Ann' });
-  const change = '/records/test/call/subtasks.update';
-  const old = await formOn('/records/test/tasks/1', change);
-  await harness.call('subtasks.update', { id: 1, item_name: 'Ann Lee' }, 1);
-  expect(await post(change, old)).toContain('has changed since it was read');
-  expect(await harness.call('subtasks.getall', undefined, 1)).toMatchObject([{ item_name: 'Ann Lee' }]);
-});
-
-test('a card that was moved since its board was opened stays in its new column', async () => {
-  const { id } = await createPipeline(harness.database.pool, harness.tenantId, {
-    name: 'Sales',
-    columns: [{ name: 'Lead', cards: [{ title: 'Ann' }, { title: 'Bob' }] }, { name: 'Call' }, { name: 'Won' }],
-  });
-  const move = '/records/test/call/pipelines.moveCard';
-  const old = await formOn(`/records/test/pipelines/${id}`, move); // Ann: down
-  await post(move, { ...(await formOn(`/records/test/pipelines/${id}`, move)), to: '3:0' });
-  expect(await post(move, old)).toContain('has changed since it was read');
-  const call = apiOf(web);
-  const again = (column_id: number) =>
-    call('/accounts/test/calls/pipelines.moveCard', {
-      body: { card_id: 1, column_id: 2, position: 0 },
-      was: { pipeline_id: id, column_id },
-    });
-  expect((await again(1)).json.error.code).toBe('RECORD_CHANGED');
-  expect((await again(3)).json).toMatchObject({
-    status: 'applied',
-  });
-  expect([...(await harness.commitsBy('pipelines.moveCard')).values()]).toEqual([1, 1]);
-});
-
-test('an update through the API is sent only if the record is as it was read', async () => {
-  const call = apiOf(web);
-  const update = (was: object, operation = 'customers.update') =>
-    call(`/accounts/test/calls/${operation}`, { body: { id: 1, full_name: 'Ann', organization: 'Lee Ltd' }, was });
-  const [was] = await harness.customers();
-  expect((await update({ ...was, full_name: 'Other' })).json.error.code).toBe('RECORD_CHANGED');
-  expect((await update({ ...was })).json).toMatchObject({ status: 'applied' });
-  expect((await update({ ...was })).json.error.code).toBe('RECORD_CHANGED');
-  harness.front.set(async ({ method }, pass) => (method === 'GET' ? { status: 404, body: '{}' } : pass()));
-  expect((await update({ ...was })).json.error.code).toBe('RECORD_UNREAD');
-  harness.front.set();
-  expect((await update({ ...was }, 'customers.create')).json.error).toMatchObject({ code: 'FIELD_WRONG' });
-  expect([...(await harness.commitsBy('customers.update')).values()]).toEqual([1]);
 });
 
 test('the columns of a corrected file are not remembered for files with that header', async () => {

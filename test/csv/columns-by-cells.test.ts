@@ -190,6 +190,10 @@ const EXPORTS: readonly (readonly [header: string, row: string, fields: object])
     { customer_name: 'Guest Name', amount: 'Total Amount (Rs.)' },
   ],
   ['N.º de venda,Comprador,Total (BRL)', '7,Ana,5', { order_id: 'N.º de venda', amount: 'Total (BRL)' }],
+  ['Numer faktury,Klient,Netto (zł),Brutto (zł)', 'FV-1,Ann,"1,00","1,23"', { amount: 'Brutto (zł)' }],
+  ['Pedido,Cliente,Total sem impostos,Total com impostos', '7,Ana,100,119', { amount: 'Total com impostos' }],
+  ['Quote Number,Guest name(s),Gross (GBP)', 'Q-1,Ann', { order_id: 'Quote Number', customer_name: 'Guest name(s)' }],
+  ['주문번호,구매자,구매자전화번호', '7,김철수,010-123', { customer_name: '구매자', customer_phone: '구매자전화번호' }],
   ['Verkaufsbeleg,Name 1,Nettowert', '10,Lee GmbH,"1,5"', { order_id: 'Verkaufsbeleg', amount: 'Nettowert' }],
 ];
 
@@ -211,6 +215,39 @@ test('a file whose amounts have no known name is not loaded without them', async
   expect(decimalWords(sheet)).toBe('no amounts');
   await expect(loaded('Email,Weight\nann@example.com,48\n')).resolves.toBeDefined();
   await expect(loaded('Email,Beløb\nann@example.com,"€ 12,-"\nann@example.com,"€ 5,00"\n')).rejects.toThrow('"Beløb"');
+});
+
+test('a number that only some orders have is not used where another column has one in each line', async () => {
+  const text = 'ID,PO Number,Client,Invoice Amount\n1001,,Ann,5.00\n1002,PO-7,Ben,6.00\n';
+  await expect(loaded(text)).rejects.toMatchObject(
+    anError('CSV_COLUMNS_AMBIGUOUS', /differ: "ID" has "1001" where "PO Number" is empty\. .*--map order_id=ID\./),
+  );
+  const filled = await loaded(text.replace('1001,,', '1001,PO-6,'));
+  expect(filled.rows[0]?.values.order_id).toBe('PO-6');
+  const own = await loaded(text.replace('PO Number', 'order_id'));
+  expect(own.rows[0]?.values.order_id).toBeUndefined();
+});
+
+test('"Name" is not treated as the customer in a list of deals', async () => {
+  const text = 'Opportunity Id,Name,Value\n9001,Lamps for the hall,5.00\n';
+  await expect(loaded(text)).rejects.toMatchObject(
+    anError(
+      'CSV_NO_CUSTOMER_COLUMN',
+      /"Name" is not used, because "Opportunity Id" says that the lines are deals.*--map customer_name=Name\./,
+    ),
+  );
+  const byEmail = await loaded('Deal ID,Name,Email,Value\n9001,Lamps,a@x.de,5.00\n');
+  expect(byEmail.rows[0]?.values).not.toHaveProperty('customer_name');
+});
+
+test('order numbers that a spreadsheet has cut off after 15 digits are refused', async () => {
+  const text = 'Order ID,Email,Amount\n576123456789012000,a@x.de,5.00\n576123456789013000,b@x.de,6.00\n';
+  await expect(loaded(text)).rejects.toMatchObject(
+    anError('CSV_CELLS_DO_NOT_FIT', /by zeros, as in 576123456789012000, .*add --map "order_id=Order ID"\./),
+  );
+  await expect(loaded(text, { map: new Map([['order_id', 'Order ID']] as const) })).resolves.toBeDefined();
+  await expect(loaded(text.replace('2000', '2007'))).resolves.toBeDefined();
+  await expect(loaded(text.replaceAll('00,', ','))).resolves.toBeDefined(); // one zero each
 });
 
 test('the price of one piece is not the amount of an order of several', async () => {

@@ -32,7 +32,7 @@ test.each([
   await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
 });
 
-test.each(['총 금액 합', '注文合計金額', 'Общая сумма', 'Végösszeg', 'Beløp'])(
+test.each(['총 금액 합', '注文合計金額', 'Общая сумма', 'Végösszeg', 'Beløp', '単価', '결제액', '实付款'])(
   'whole numbers in a column called "%s" are amounts that no order is loaded without',
   async (name) => {
     const text = `Order No,Customer,${name}\n1,Ann Lee,15000\n2,Ben Fox,60000\n`;
@@ -67,6 +67,39 @@ test('an amount that adds up to another one with the taxes may not be the whole 
       'If it is the amount of the order, add --map amount=Amount; otherwise add --map amount=Gross.',
   });
   expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '100' } }, {}]);
+});
+
+test('columns are compared by the larger reading of 1,234, and nothing is said of sums that are none', async () => {
+  const whole = 'Order No,Customer,Total,Shipping,Tax\n1,Ann Lee,"1,234",5.00,2.00\n2,Ben Fox,"2,468",5.00,2.50\n';
+  expect(verdicts((await loaded(whole)).rows)).toEqual(['2 AMOUNT_AMBIGUOUS', '3 AMOUNT_AMBIGUOUS']);
+  const free = whole.replaceAll(/"\d,\d+"/g, '0.00');
+  expect(verdicts((await loaded(free)).rows)).toEqual(['2 ok', '3 ok']);
+  const net = 'Order No,Customer,Amount,Tax Amount,Price to pay\n1,Ann Lee,"1,000",190.00,"1,190"\n';
+  await expect(loaded(net)).rejects.toThrow('because it and "Tax Amount" add up to "Price to pay"');
+  const cents = 'Order No,Customer,value,value_formatted\n1,Ann Lee,120000,"$1,200"\n2,Ben Fox,50050,$500.50 monthly\n';
+  await expect(loaded(cents)).rejects.toThrow('"value" may have the amounts in cents');
+});
+
+test('whole numbers beside ids of an API may be cents, and an id of a customer is no name', async () => {
+  const text = 'id,email,amount\nch_3QaB12eZ,ann@x.de,11900\nch_3QaB13eZ,ben@x.de,500\n';
+  await expect(loaded(text)).rejects.toMatchObject({
+    code: 'CSV_NO_AMOUNT_COLUMN',
+    message: expect.stringContaining('such as ch_3QaB12eZ. If it is the amount of the order, add --map amount=amount;'),
+  });
+  expect((await loaded(text.replace('500', '5.00'))).rows[1]?.values.amount).toBe('5');
+  for (const code of ['cus_Q1', 'C02514', 'CUST-0001'])
+    await expect(loaded(`Order No,Customer,Total\n1,${code},5.00\n`)).rejects.toThrow(
+      'the column "Customer" looks like client_id, but 0 of 1 cell fits',
+    );
+});
+
+test.each([
+  ['Receita por produtos,Tarifa de venda,Envios,Total', '100.00,-16.50,-3.00,80.50', 'Tarifa de venda'],
+  ['Turnover,Kept by the platform,Total', '100.00,-16.50,83.50', 'Kept by the platform'],
+])('of %s, the total is what is left', async (names, cells, taken) => {
+  const text = `Order No,Customer,${names}\n1,Ann Lee,${cells}\n`;
+  await expect(loaded(text)).rejects.toThrow(`"Total" may be what is left after "${taken}"`);
+  await expect(loaded(text.replace(taken, 'Discount'))).resolves.toBeDefined();
 });
 
 test.each([

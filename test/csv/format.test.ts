@@ -91,9 +91,19 @@ test.each([
   [['1.234.567', '12.50'], undefined, 'unsure'],
   [['1,234,567', '12,50'], undefined, 'unsure'],
   [['1.234.567', '12'], undefined, 'unsure'],
+  [['1.250.000', '250.000'], undefined, ','],
+  [['Rp 1,250,000', 'Rp 250,000'], undefined, '.'],
+  [['1.250.000', '250.000', '1,5'], undefined, ','],
   [['12', ''], undefined, 'unsure'],
 ] as const)('amounts such as %j, chosen %s, have the decimal sign %s', (cells, chosen, sign) => {
   expect(detectDecimal(cells, chosen).sign).toBe(sign);
+});
+
+test('a comma between digits groups thousands in a column with a name of East Asia', async () => {
+  expect(detectDecimal(['15,000', '7'], undefined, '금액').sign).toBe('.');
+  expect(detectDecimal(['2,030'], undefined, '合計金額').sign).toBe('.');
+  expect(detectDecimal(['2.030'], undefined, '合計金額').sign).toBe('unsure');
+  expect(detectDecimal(['2,030'], undefined, 'Сумма').sign).toBe('unsure');
 });
 
 test('where the decimal sign is unknown it refuses only the cells that depend on it', async () => {

@@ -88,3 +88,16 @@ test.each(['Amount Currency', 'Währg', 'WKZ Umsatz', 'Ccy', 'Currency (ISO)'])(
     ]);
   },
 );
+
+test('says that lines without an order and a customer may be items of the orders above, unless they are a total at the end', async () => {
+  const below = async (rows: string) => {
+    const { overview } = await loaded(`Order,Email,Item,Amount\n${rows}`);
+    expect(overview.notes([])).toEqual(overview.doubt ? [expect.stringContaining(`${overview.doubt}, so`)] : []);
+    return overview.doubt;
+  };
+  expect(await below('A,a@x.de,Chair,20\n,,Table,120\n,,Lamp,5\nB,a@x.de,Chair,20\n')).toBe(
+    'lines 3, 4 have an amount, but name neither an order nor a customer: they may be items of the orders above them',
+  );
+  expect(await below('A,a@x.de,Chair,20\nB,a@x.de,Chair,20\n,,,40\n')).toBeUndefined();
+  expect(await below('A,a@x.de,Chair,20\nB,,Chair,20\n,,Note,\nC,a@x.de,Chair,20\n')).toBeUndefined();
+});

@@ -245,6 +245,12 @@ test('a refund of PayPal is of its receiver, and a withdrawal names no customer'
   expect(sheet.mapping.unmapped).toEqual([]);
 });
 
+test('a payment of Stripe names its customer in the metadata if it has no customer', async () => {
+  const text = 'id,Amount,Currency,Customer Email,customer_email (metadata)\nch_1,5.00,eur,,ann@x.de\n';
+  const { rows } = await loaded(text, { presets: await readPresets() });
+  expect(rows[0]?.values.customer_email).toBe('ann@x.de');
+});
+
 test('a chosen preset needs a header', async () => {
   const choices = { presets: await readPresets(), preset: 'shopify-orders', hasHeader: false };
   await expect(loaded('A,7\n', choices)).rejects.toMatchObject({ code: 'CSV_PRESET_UNFIT' });

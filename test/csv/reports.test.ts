@@ -48,6 +48,13 @@ test('the header of another export is found by its names, also without amounts',
   ]);
 });
 
+test('a header is found below a line that groups its columns', async () => {
+  const text =
+    'Report\n\nSale,,,,Listing,,Buyer,\nOrder No,Date,Status,Amount,SKU,Title,Customer,City\n1,1/2,paid,5.00,x,Lamp,Ann Lee,Gent\n';
+  const { sheet, rows } = await loaded(text);
+  expect([sheet.headerLine, rows[0]?.values.customer_name]).toEqual([4, 'Ann Lee']);
+});
+
 test('a header of unknown names is found below lines with less than half of its cells', async () => {
   const text = 'Export\nCard: 1,Owner: Lee\nFrom: Monday,\n\nDatum,Wie,Wat,Som,Waar\n1 mei,Ann Lee,Lamp,"5,00",Gent\n';
   const { sheet, rows } = await loaded(text, {

@@ -1,14 +1,17 @@
 /** `orders load` as people use it: stopped and restarted, from two terminals, on a full disk, on a file being written. */
-import { createReadStream } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { constants, createReadStream } from 'node:fs';
 import fs, { appendFile, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { command } from '../cli/command.ts';
 import { csvOf, eachOnce, ordersCsv } from '../support/harness/orders.ts';
+import { PATIENT } from '../support/patient.ts';
 import { openCommandHarness } from './commands.ts';
 
 /** Slow enough to be stopped halfway. */
 const SLOW = 'budget: { requests: 150, per: 1s, burst: 5, timeout: 2s, settle: 200ms, concurrency: 4 }';
+const { O_NONBLOCK, O_WRONLY } = constants;
 const ACCOUNT = ['--account', 'test'];
 const COUNT = 150;
 
@@ -40,6 +43,18 @@ test('Ctrl-C leaves the load unfinished with its results so far, and the same co
     ...['orders.created.csv', 'orders.results.csv'],
   ]);
   expect(await harness.orderCommits()).toEqual(eachOnce(COUNT));
+});
+
+test('a second Ctrl-C ends a load that waits for the rest of a pipe', async () => {
+  const pipe = path.join(harness.dataDir, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const load = harness.start('orders', 'load', 'pipe', ...ACCOUNT);
+  const writer = await vi.waitUntil(() => fs.open(pipe, O_WRONLY | O_NONBLOCK).catch(() => undefined), PATIENT);
+  load.signal('SIGINT');
+  await load.logs('Press Ctrl-C again');
+  load.signal('SIGINT');
+  expect(await load.ended).toMatchObject({ code: null, stderr: expect.stringContaining('Stopped at once.') });
+  await writer.close();
 });
 
 test('writes one file of results for each verdict', async () => {

@@ -38,6 +38,17 @@ test('a list of products waits for approval', async () => {
   ]);
 });
 
+test('a sheet with merged cells waits for approval: lines without an order may be items of the orders above', async () => {
+  const file =
+    'Order,Email,Item,Amount\nA,customer1@example.com,Chair,20\n,,Table,120\nB,customer2@example.com,Chair,9\n';
+  const run = await harness.load(file);
+  expect([awaitsApproval(run), run.error]).toEqual([
+    true,
+    'Nothing is written yet: line 3 has an amount, but names neither an order nor a customer: it may be an item of the order above it. ' +
+      'Approve the load only if each line is an order; otherwise cancel it.',
+  ]);
+});
+
 test.each([
   ['the numbers of orders', CONTACTS.replace('Record ID', 'Order No'), undefined],
   ['amounts', CONTACTS.replace('Record ID', 'Amount'), undefined],

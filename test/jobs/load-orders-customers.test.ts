@@ -73,7 +73,7 @@ test('a row with only a phone waits for the customer that another row gives with
 
 test('a customer whose e-mail was corrected at the service is not created again, and its orders neither', async () => {
   await harness.load(ofNewCustomers(2), CREATE);
-  const [one] = await harness.customers();
+  const one = (await harness.customers()).find(({ email }) => email === 'new1@example.com');
   await harness.call('customers.update', { ...one, email: 'corrected@example.com' });
   const csv = `${ofNewCustomers(3)}O-9,New 1,new1@example.com\n`; // the same file with two more orders
   const run = await harness.load(csv, CREATE);
@@ -86,6 +86,36 @@ test('a customer whose e-mail was corrected at the service is not created again,
     [5, 'CUSTOMER_UNCLEAR'],
   ]);
   expect([(await harness.customers()).length, (await harness.orders()).length]).toEqual([3, 3]);
+  // A file that has only new orders of it.
+  const later = await harness.load(ofNewCustomers(1, { prefix: 'P' }), CREATE);
+  expect(await harness.loaded(later)).toMatchObject([{ verdict: 'review', reason: 'CUSTOMER_UNCLEAR' }]);
+  expect((await harness.customers()).length).toBe(3);
+});
+
+test('a customer that a contact sync has linked, and whose e-mail was corrected since, is not created again', async () => {
+  await harness.addContacts([{ first_name: 'New', last_name: '1', email: 'new1@example.com' }]);
+  await harness.runSync();
+  const [one] = await harness.customers();
+  await harness.call('customers.update', { ...one, email: 'corrected@example.com' });
+  const run = await harness.load(ofNewCustomers(2), CREATE);
+  expect(await harness.loaded(run)).toMatchObject([
+    { verdict: 'review', reason: 'CUSTOMER_UNCLEAR', facts: { customer: String(one?.id) } },
+    { verdict: 'created' },
+  ]);
+  expect((await harness.customers()).length).toBe(2);
+});
+
+test('a customer that a load has created, and whose e-mail was corrected since, is not created again for its contact', async () => {
+  await harness.load(ofNewCustomers(1), CREATE);
+  const [one] = await harness.customers();
+  await harness.call('customers.update', { ...one, email: 'corrected@example.com' });
+  await harness.addContacts(
+    [1, 2].map((n) => ({ first_name: 'Any', last_name: `Body ${n}`, email: `new${n}@example.com` })),
+  );
+  expect(await harness.tally(await harness.runSync())).toEqual({ in: 2, created: 1, review: 1 });
+  const [item] = await reviewItems(harness.database.pool);
+  expect(item).toMatchObject({ reason: 'NOT_RECOGNISED', facts: { ids: [String(one?.id)] } });
+  expect((await harness.customers()).length).toBe(2);
 });
 
 test.each([
@@ -95,13 +125,14 @@ test.each([
   await harness.addNumberedCustomers(2);
   const rows = ['A,1,5', 'B,2,6'];
   await harness.load(csvOf('order_id,client_id,amount', rows));
-  const [order] = await harness.orders();
+  const order = (await harness.orders()).find(({ order_id }) => order_id === 'A');
   await harness.call('orders.update', { ...order, ...change });
   const run = await harness.load(csvOf('order_id,client_id,amount', [...rows, 'C,1,7']));
-  expect((await harness.loaded(run)).map(({ reason, recordId }) => [reason, recordId])).toEqual([
-    ['ORDER_CHANGED', '1'],
-    ['EXISTS', '2'],
-    [undefined, '3'],
+  const [changed, ...others] = await harness.loaded(run);
+  expect([changed?.reason, changed?.recordId]).toEqual(['ORDER_CHANGED', String(order?.id)]);
+  expect(others.map(({ verdict, reason }) => [verdict, reason])).toEqual([
+    ['existing', 'EXISTS'],
+    ['created', undefined],
   ]);
   const items = await reviewItems(harness.database.pool);
   const ignored = items.map((item) => ({ item, choice: 'ignore', record: undefined, note: undefined }) as const);

@@ -134,6 +134,23 @@ test('an order that the list never showed is sent again only if a person decides
   expect([...(await harness.orderCommits()).values()]).toEqual([1]);
 });
 
+test('an order that an incomplete list does not show is sent only if a person decides so, and once', async () => {
+  await loadTo(ordersCsv(1), { in: 1, created: 1 });
+  harness.front.set(async (request, pass) => {
+    const reply = await pass();
+    if (!request.path.includes('/orders/getall')) return reply;
+    const answer = JSON.parse(String(reply.body));
+    const content = answer.content.filter(({ order_id }: { order_id: string }) => order_id !== 'O-1');
+    return { ...reply, body: { ...answer, content } };
+  });
+  const run = await loadTo(ordersCsv(2), { in: 2, existing: 1, review: 1 });
+  expect((await harness.loaded(run))[1]).toMatchObject({ reason: 'LIST_PARTIAL' });
+  await done('review', 'decide', `${run.id}/3`, '--create');
+  const { json } = await harness.here('runs', 'retry', run.id);
+  expect(json.counts).toMatchObject({ in: 2, existing: 1, created: 1 });
+  expect([...(await harness.orderCommits()).values()]).toEqual([1, 1]);
+});
+
 test('an order that a later load has too waits as a row of that load only', async () => {
   await loadTo(ordersCsv(2), { in: 2, created: 2 });
   const changed = ordersCsv(2).replace('1.25', '98.5').replace('2.25', '99.5');

@@ -1,4 +1,5 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+/** The problems of runs. */
+import { describe, expect, test } from 'vitest';
 import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import {
@@ -9,51 +10,19 @@ import {
   resumeRun,
   supersedeRuns,
 } from '../../src/engine/ledger/run-status.ts';
-import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
-import { keepSchedules, makeDueStarts, pauseSync } from '../../src/engine/ledger/schedules.ts';
-import { noteDown, noteUp } from '../../src/engine/ledger/scopes/down-services.ts';
-import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
-import { queueAlerts } from '../../src/mirror/outbox/outbox.ts';
-import { disableTarget, enableTargets, noteAnswering, noteFailing } from '../../src/mirror/outbox/target-states.ts';
+import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
 import { openedMessage } from '../../src/operator/alerts/message.ts';
-import { keyOf, type Problem } from '../../src/operator/alerts/problem.ts';
-import { findProblems } from '../../src/operator/current-problems.ts';
 import { requireResumable } from '../../src/operator/run-actions.ts';
 import { statusOf } from '../../src/operator/status.ts';
 import type { Queryable } from '../../src/storage/queryable.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
-import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import { aSpec } from '../engine/ledger/matching/load-worlds.ts';
-import { change, queue } from '../mirror/outbox/delivery-worlds.ts';
-import { settingsOf } from '../settings/problems-in.ts';
+import { openProblems, SETTINGS } from './problems-world.ts';
 
-const SETTINGS = settingsOf(`accounts: { acme: {} }
-syncs: { nightly: { type: contacts, account: acme } }
-targets:
-  hook: { type: webhook, url: https://hook.example, secret: { env: S } }
-  mail: { type: webhook, url: https://mail.example, secret: { env: S } }`);
-const NIGHTLY = { sync: 'nightly', account: 'acme', scope: 'acme' };
-
-const database = await freshLedger();
-beforeEach(async () => {
-  await database.pool.query(`truncate ledger.runs, ledger.inputs, ledger.verdicts, ledger.audit_debts, ledger.schedules,
-    ledger.paused_syncs, ledger.suspensions, ledger.target_states, ledger.service_states, ledger.deliveries, ledger.alerts, ledger.decisions cascade`);
-});
-afterAll(() => database.close());
-
-const problems = () => findProblems(database.pool, SETTINGS);
-const keys = async () => (await problems()).map(keyOf);
-
-async function one(): Promise<Problem> {
-  const [problem, ...more] = await problems();
-  if (problem === undefined || more.length > 0) throw new Error(`expected one problem, found ${1 + more.length}`);
-  return problem;
-}
+const { database, problems, one, keys, begin } = await openProblems();
 
 /** A process of this machine that has ended. */
 const GONE = JSON.stringify({ ...thisWorker('gone'), pid: 2 ** 22 + 1 });
-
-const begin = (more: Partial<Run> = {}) => aRun(database, { ...NIGHTLY, ...more });
 
 /** A run of this sync that has ended with so many rows. */
 async function done(rows: number, verdict: 'unchanged' | 'review' = 'unchanged'): Promise<Run> {
@@ -113,14 +82,13 @@ describe('a run', () => {
     const { pool } = database;
     const run = await begin();
     await endRun(pool, run.id, 'failed', { code: 'SERVICE_AWAY', message: `away.${resumeHint(run.id)}` });
-    const about = { type: 'contacts', account: 'acme', lane: 'batch', dryRun: false, options: {} } as const;
-    const other = await startRun(pool, { ...about, sync: 'other', resource: run.resource, phase: 'scan-contacts' });
-    await supersedeRuns(pool, other.run);
+    const other = await begin({ sync: 'other' });
+    await supersedeRuns(pool, other);
     expect(await keys()).toEqual(['run-failed:nightly:acme']);
-    await endRun(pool, other.run.id, 'done');
+    await endRun(pool, other.id, 'done');
     expect(await keys()).toEqual([]);
     const { error } = await readRun(pool, run.id);
-    expect(error).toBe(`away. Since then, run ${other.run.id} has replaced it: there is nothing left to resume.`);
+    expect(error).toBe(`away. Since then, run ${other.id} has replaced it: there is nothing left to resume.`);
     await expect(requireResumable(pool, await readRun(pool, run.id), (command) => command)).rejects.toThrow(
       'A later run has decided its records again, so there is nothing left to resume. See: runs show',
     );
@@ -234,163 +202,6 @@ describe('a run', () => {
   });
 });
 
-describe('a sync', () => {
-  const HOUR = 3_600_000;
-  const ago = (hours: number) => new Date(Date.now() - hours * HOUR);
-  const schedule = { kind: 'every', everyMs: 24 * HOUR, missed: 'skip', jitterMs: 0 } as const;
-
-  async function skip(): Promise<void> {
-    const { pool } = database;
-    await keepSchedules(pool, [{ sync: 'nightly', schedule }], ago(48));
-    await makeDueStarts(pool, () => Promise.reject(new Error('it was missed by more than a minute')));
-  }
-
-  test('that was due and has not started is late until a run starts', async () => {
-    await skip();
-    expect(await one()).toMatchObject({ event: 'sync-late', subject: 'nightly', sync: 'nightly', isPassing: false });
-    const run = await begin();
-    expect(await keys()).toEqual([]);
-    await endRun(database.pool, run.id, 'done');
-    expect(await keys()).toEqual([]);
-  });
-
-  test('that was due and waits for the run of another sync is late, and its alert names that run', async () => {
-    const { pool } = database;
-    const { id } = await aRun(database, { sync: 'other' });
-    await keepSchedules(pool, [{ sync: 'nightly', schedule: { ...schedule, missed: 'run-once' } }], ago(48));
-    await makeDueStarts(pool, async () => ({ status: 'waits', run: id }));
-    const problem = (await problems()).find(({ event }) => event === 'sync-late');
-    expect(problem).toMatchObject({ sync: 'nightly', cause: 'RUN_IN_THE_WAY', command: `runs show ${id}` });
-    expect(problem?.why).toContain(`run ${id}`);
-  });
-
-  test('that is due often is late once its starts have failed for five minutes, whatever its interval', async () => {
-    const { pool } = database;
-    const often = { ...schedule, everyMs: 60_000 };
-    const minutesAgo = (minutes: number) => ago(minutes / 60);
-    await keepSchedules(pool, [{ sync: 'nightly', schedule: often }], minutesAgo(12));
-    for (let at = 11; at >= 0; at--)
-      await makeDueStarts(pool, async () => ({ status: 'failed' }), { now: minutesAgo(at) });
-    expect((await one()).since?.getTime()).toBeLessThanOrEqual(minutesAgo(10).getTime());
-    await endRun(pool, (await begin()).id, 'done');
-    expect(await keys()).toEqual([]);
-  });
-
-  test('is not late because its own run was unfinished when it was due', async () => {
-    const { pool } = database;
-    await keepSchedules(pool, [{ sync: 'nightly', schedule: { ...schedule, missed: 'run-once' } }], ago(72));
-    const run = await begin();
-    await pool.query(`update ledger.runs set created_at = now() - interval '3 days'`);
-    await makeDueStarts(pool, async () => ({ status: 'made' }));
-    await endRun(pool, run.id, 'done');
-    expect(await keys()).toEqual([]);
-  });
-
-  test('is not late while it is paused, nor after its schedule has changed', async () => {
-    const { pool } = database;
-    await skip();
-    await pauseSync(pool, 'nightly', undefined);
-    expect(await keys()).toEqual([]);
-    await pool.query('truncate ledger.paused_syncs');
-    await keepSchedules(pool, [{ sync: 'nightly', schedule: { ...schedule, everyMs: 12 * HOUR } }]);
-    expect(await keys()).toEqual([]);
-  });
-
-  test('is late if no process makes its starts', async () => {
-    await keepSchedules(database.pool, [{ sync: 'nightly', schedule }], ago(48));
-    expect(await keys()).toEqual(['sync-late:nightly']);
-  });
-});
-
-test('accounts, services and targets are problems until they work again', async () => {
-  const { pool } = database;
-  await suspendAccount(pool, 'acme', 'it refused the key');
-  await noteDown(pool, 'acme', 'connection refused');
-  await noteFailing(pool, 'hook', { detail: 'it answered 503', now: undefined });
-  await disableTarget(pool, 'mail', { reason: 'GONE', detail: 'it answered 410', now: undefined });
-  expect((await problems()).map((problem) => [keyOf(problem), problem.isPassing, problem.command])).toEqual([
-    ['account-suspended:account acme', false, 'doctor --account acme'],
-    ['service-down:account acme', true, 'doctor --account acme'],
-    ['target-failing:target hook', true, 'deliveries --target hook'],
-    ['target-disabled:target mail', false, 'deliveries enable mail'],
-  ]);
-  await liftSuspension(pool, 'acme');
-  await noteUp(pool, 'acme');
-  await noteAnswering(pool, 'hook');
-  await enableTargets(pool, ['mail']);
-  expect(await keys()).toEqual([]);
-});
-
-describe('a delivery that its target did not take', () => {
-  const MIRROR = settingsOf(`accounts: { acme: {} }
-syncs: { mirror: { type: tasks, account: acme, targets: [hook] } }
-targets: { hook: { type: webhook, url: https://hook.example, secret: { env: S } } }`);
-  const completions = { events: ['completed'], fields: {} } as const;
-  const found = () => findProblems(database.pool, MIRROR);
-  const update = (changes: string) => database.pool.query(`update ledger.deliveries set ${changes} where sequence = 1`);
-
-  test('is a problem from its first failure until it arrives', async () => {
-    await queue(database, [change(1)]);
-    expect(await found()).toEqual([]);
-    await update(`created_at = now() - interval '1 day', attempts = 2, due_at = now(), detail = 'it answered 500'`);
-    const [problem, ...more] = await found();
-    expect([problem?.event, problem?.why, more]).toEqual([
-      'target-failing',
-      'failing: it answered 500; 1 delivery failed and will be retried',
-      [],
-    ]);
-    expect(Math.round((Date.now() - (problem?.since?.getTime() ?? 0)) / 60_000)).toBe(5);
-    await update(`state = 'ended', verdict = 'delivered'`);
-    expect(await found()).toEqual([]);
-  });
-
-  test('stays a problem as a dead letter, until a newer change of its task that the target receives', async () => {
-    await queue(database, [change(1, 1, { event: 'completed' })], ['hook'], completions);
-    await update(`state = 'ended', verdict = 'dead', ended_at = now(), detail = 'it answered 400'`);
-    await queue(database, [change(1, 2)], ['hook'], completions);
-    const dead = { isPassing: false, why: '1 dead letter, which will not be retried: it answered 400' };
-    expect(await found()).toMatchObject([dead]);
-    await queue(database, [change(1, 3, { event: 'completed' })], ['hook'], completions);
-    expect(await found()).toEqual([]);
-  });
-
-  test('is no row that a person decides', async () => {
-    const run = await begin({ sync: 'mirror', type: 'tasks' });
-    const row = { n: 0, sourceId: 'task:1', label: 'Call', verdict: 'review', reason: 'RETRYING' } as const;
-    await addRows(database.pool, run.id, [row]);
-    await endRun(database.pool, run.id, 'done');
-    expect(await found()).toEqual([]);
-  });
-});
-
-test('a channel that did not accept its newest alert is a problem until it accepts one', async () => {
-  const { pool } = database;
-  const settings = settingsOf(
-    'accounts: { acme: {} }\nalerts: { chat: { type: slack, url: { env: CHAT } }, mail: { type: slack, url: { env: CHAT } } }',
-  );
-  const found = async () => (await findProblems(pool, settings)).map((problem) => [keyOf(problem), problem.isPassing]);
-  const alert = { key: 'k', sync: '', event: 'opened', message: { title: 't' } } as const;
-  await queueAlerts(pool, [
-    { ...alert, target: 'alerts.chat', sequence: 1 },
-    { ...alert, target: 'alerts.mail', sequence: 1 },
-  ]);
-  expect(await found()).toEqual([]);
-  await pool.query(`update ledger.deliveries set attempts = 1, detail = 'HTTP 503' where target = 'alerts.chat'`);
-  await pool.query(`update ledger.deliveries set state = 'ended', verdict = 'dead' where target = 'alerts.mail'`);
-  expect(await found()).toEqual([
-    ['target-failing:target alerts.chat', true],
-    ['target-failing:target alerts.mail', false],
-  ]);
-  await pool.query(`update ledger.deliveries set state = 'ended', verdict = 'delivered'`);
-  expect(await found()).toEqual([]);
-});
-
-test('a service that no process watches any more is no problem', async () => {
-  await noteDown(database.pool, 'acme', 'connection refused');
-  await database.pool.query(`update ledger.service_states set seen_at = now() - interval '1 hour'`);
-  expect(await keys()).toEqual([]);
-});
-
 test('the status reads nothing twice', async () => {
   const asked: string[] = [];
   const query = async (text: string, values?: unknown[]) => {
@@ -400,21 +211,4 @@ test('the status reads nothing twice', async () => {
   // Safe: only this form of `query` is used here.
   await statusOf({ query } as Queryable, SETTINGS);
   expect(asked.filter((text, index) => asked.indexOf(text) !== index)).toEqual([]);
-});
-
-test.for([
-  [1, 'sync s0: no scheduler starts it'],
-  [2, 'syncs s0, s1: no scheduler starts them'],
-  [7, 'syncs s0, s1, s2, s3, s4 and 2 more: no scheduler starts them'],
-] as const)('%i schedules without a scheduler need a person once', async ([count, words]) => {
-  const sync = (n: number) => `s${n}: { type: contacts, account: acme, schedule: { cron: "${n} 2 1 1 *" } }`;
-  const syncs = Array.from({ length: count }, (_, n) => sync(n)).join(', ');
-  const { needs, unscheduled, hasScheduler } = await statusOf(
-    database.pool,
-    settingsOf(`accounts: { acme: {} }\nsyncs: { ${syncs} }`),
-  );
-  expect(needs.map(({ what, why }) => `${what}: ${why}`)).toEqual([
-    expect.stringMatching(new RegExp(`^${words}: start`)),
-  ]);
-  expect([unscheduled.length, hasScheduler]).toEqual([count, false]);
 });

@@ -16,8 +16,7 @@ export const CELL_REASONS = {
   AMOUNT_NOT_A_NUMBER: {
     meaning: 'The amount is not a number.',
     sentence: 'is not a number[ with the decimal sign "{decimal}", as in the rest of the file].',
-    remedy:
-      'Write digits with the decimal sign [?decimal "{decimal}"][!decimal of the file, such as 1234.50 or 1234,50].',
+    remedy: 'Write digits with the decimal sign of the other amounts, such as 1234.50 or 1234,50.',
   },
   AMOUNT_AMBIGUOUS: {
     meaning: 'The amount can be read as two different numbers.',

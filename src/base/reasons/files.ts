@@ -60,7 +60,8 @@ export const FILE_REASONS = {
     remedy: `Export it as CSV, ${AGAIN}`,
   },
   CSV_CELLS_DO_NOT_FIT: {
-    meaning: 'A column is named like the order_id or the amount, but its cells hold something else.',
+    meaning:
+      'A column is named like the order_id or the amount, but its cells hold something else, or numbers that a spreadsheet has shortened.',
     sentence: '{problem}',
     remedy: `Choose its column, or none (\`--map field=\`), ${CHOOSE}`,
   },

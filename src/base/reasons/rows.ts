@@ -256,7 +256,7 @@ export const ROW_REASONS = {
     meaning:
       'An earlier run has created the customer of the order, or may have, and the list of customers does not show it as such.',
     sentence:
-      '[?customer Load {creator} has its customer as {customer}, which the service no longer shows with these values: it may have been edited, merged or deleted.][!customer Run {creator} may have created its customer][ {id}][: {because}]',
+      '[?customer Run {creator} has its customer as {customer}, which the service does not show with these values: it may have been edited, merged or deleted.][!customer Run {creator} may have created its customer][ {id}][: {because}]',
     remedy:
       'Look for the customer at the service. Then decide with `lockstep review` which customer it is, or that it is created again.',
   },

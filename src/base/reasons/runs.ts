@@ -40,7 +40,7 @@ export const RUN_REASONS = {
   },
   IDENTITY_UNCLEAR: {
     meaning:
-      'Many known ids now belong to other records, so the account may be another tenant; or the records are those of another account, so both may be one tenant.',
+      'It is not clear which tenant the account is: it shows other records than before, or the records of another account.',
     remedy: REMEDIES.URL_AND_KEY,
   },
   TENANT_CONFIRMED: {

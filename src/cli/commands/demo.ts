@@ -60,7 +60,7 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
   const { url } = await workspace.service.listen({ host: '127.0.0.1', port: 0 });
   const { tenant, neighbour } = await seed(pool);
   out.say(...workspaceLines(tenant, neighbour, await readTraits(pool, tenant.id)));
-  out.say('', `1. Importing them as customers, at no more than ${BUDGET} calls a second:`);
+  out.say('', `1. Importing them as customers, with a budget of ${BUDGET} calls a second after a burst:`);
   const runOnce = (sync: string) => runSync(session, workspace, sync, signal);
   const first = await runOnce(SYNC);
   out.say(...(await exampleLines(pool, first)));

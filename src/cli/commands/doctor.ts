@@ -1,8 +1,9 @@
 /** `lockstep doctor`: finds out how an account's service behaves where its contract says nothing, and can save the result. */
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
+import type { Report } from '../../operator/doctor/examine.ts';
 import { attention } from '../../operator/doctor/examine.ts';
-import { examineAccount, type Report } from '../../operator/examination.ts';
+import { examineAccount } from '../../operator/examination.ts';
 import {
   askedLines,
   attentionOf,

@@ -1,5 +1,4 @@
 /** `lockstep ledger …`: how much the ledger holds, deleting old data, and exporting runs and rows. */
-import path from 'node:path';
 import { formatCount, plural } from '../../base/counts.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import { allRuns, history } from '../../engine/ledger/retention/archive.ts';
@@ -118,10 +117,9 @@ function addLedgerExport(ledger: Command, perform: Perform): void {
 async function exportLedger(session: Session, { out: target, since, force }: ExportOptions): Promise<void> {
   const { out } = session;
   const { pool } = await session.openLedger();
-  const count = await exportLines(session, target, linesOf(pool, session, since), { force });
-  const isFile = target !== TO_STDOUT;
-  if (isFile) out.say(`Wrote ${plural(count, 'line')} to ${target}.`);
-  out.result({ lines: count, file: isFile ? path.resolve(session.cwd, target) : null });
+  const written = await exportLines(session, target, linesOf(pool, session, since), { force });
+  if (written.file !== null) out.say(`Wrote ${plural(written.lines, 'line')} to ${target}.`);
+  out.result(written);
 }
 
 async function* linesOf(db: Queryable, { hint }: Session, since: Date | undefined): AsyncGenerator<string> {

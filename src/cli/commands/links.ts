@@ -70,7 +70,7 @@ async function exportThem(session: Session, file: string, { force, ...options }:
   const { out } = session;
   const { pool } = await session.openLedger();
   await refuseUnknown(session, pool, options);
-  const lines = await exportLines(session, file, linkLines(pool, await filterFrom(pool, options)), { force });
+  const { lines } = await exportLines(session, file, linkLines(pool, await filterFrom(pool, options)), { force });
   const links = lines - 1;
   if (file !== TO_STDOUT) out.say(`${plural(links, 'link')} written to ${file}.`);
   out.result({ file: file === TO_STDOUT ? null : file, links });

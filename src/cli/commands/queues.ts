@@ -2,7 +2,7 @@
 import { formatCount } from '../../base/counts.ts';
 import { formatTime } from '../../operator/format.ts';
 import { phaseWords } from '../../operator/phase-words.ts';
-import { QUEUE_WORDS } from '../../operator/queue-words.ts';
+import { QUEUE_WORDS, readQueue } from '../../operator/queue-states.ts';
 import type { Command } from '../command.ts';
 import type { Perform, Session } from '../session.ts';
 import { wholeNumber } from './arguments.ts';
@@ -21,12 +21,7 @@ export function define(queues: Command, perform: Perform): void {
 
 async function list(session: Session, { limit }: { readonly limit: number }): Promise<void> {
   const { out } = session;
-  const queue = await (await session.openWorkspace()).queue();
-  const { QUEUE_STATES } = await import('../../engine/worker/queue.ts');
-  const depth = await queue.depth();
-  const states = [];
-  for (const state of QUEUE_STATES)
-    states.push({ state, count: depth[state] ?? 0, jobs: await queue.jobs(state, limit) });
+  const states = await readQueue(await (await session.openWorkspace()).queue(), limit);
   const jobs = states.flatMap(({ state, jobs }) => jobs.map((job) => ({ state, ...job })));
   out.say(...states.map(({ state, count }) => `${QUEUE_WORDS[state]}: ${formatCount(count)}`));
   const time = (at: Date | undefined) => (at === undefined ? '' : formatTime(at));

@@ -2,13 +2,7 @@
 import { formatCount, plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { grouped } from '../../base/grouped.ts';
-import {
-  CHOICES,
-  type Decision,
-  listDecisions,
-  lockDecisions,
-  type NewDecision,
-} from '../../engine/ledger/decisions.ts';
+import { CHOICES, type Decision, listDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, type ReviewPage, reviewItems, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { requirePossible } from '../../operator/check-decisions.ts';
 import { formatTime } from '../../operator/format.ts';
@@ -30,7 +24,7 @@ import {
   nameOf,
   newestOf,
   stateOf,
-  undo,
+  undoAll,
   undoneWords,
   wordsFor,
 } from '../../operator/review-decisions.ts';
@@ -38,7 +32,6 @@ import { asksForCustomer, decisionsLike, ordersOfSameCustomer } from '../../oper
 import { quote } from '../../settings/message-parts.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { inTransaction } from '../../storage/transaction.ts';
 import type { Command } from '../command.ts';
 import { groupLines } from '../print/review-lines.ts';
 import type { Perform, Session } from '../session.ts';
@@ -185,12 +178,7 @@ async function decideThem(session: Session, ids: readonly string[], options: Opt
     return [...chosen.values()].map((item) => ({ item, choice, record: options.use, note: options.note }));
   };
   const { isUnasked } = await requirePossible(askNeeds(session, pool), await chosenIn(pool));
-  const decisions = await inTransaction(pool, async (db) => {
-    await lockDecisions(db);
-    const made = await chosenIn(db);
-    await decideAll(db, made, thisPerson());
-    return made;
-  });
+  const decisions = await decideAll(pool, thisPerson(), chosenIn);
   const said = options.sameCustomer ? decisions.slice(0, new Set(ids).size) : decisions;
   for (const one of said) out.say(`${nameOf(one.item)}: ${wordsFor(one, isUnasked(one), hint)}`);
   const others = decisions.length - said.length;
@@ -206,18 +194,14 @@ function requireOrder(item: ReviewItem): ReviewItem {
 async function undoIt(session: Session, id: string, { sameCustomer }: Pick<Options, 'sameCustomer'>): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
-  const undone = await inTransaction(pool, async (db) => {
-    await lockDecisions(db);
+  const [first, ...others] = await undoAll(pool, async (db) => {
     const live = newestOf((await listDecisions(db)).filter(isLive));
     const decision = oneNamed(live, id);
     const remedy = `List all decisions with: ${hint('review --decided')}`;
     if (!decision) throw reviewUnknown(`There is no decision about ${quote(id)} to undo${idMeant(id, live)} ${remedy}`);
-    const all = [decision, ...(sameCustomer ? await decisionsLike(db, decision) : [])];
-    for (const one of all) await undo(db, one);
-    return all;
+    return [decision, ...(sameCustomer ? await decisionsLike(db, decision) : [])] as const;
   });
-  const [first] = undone;
-  if (first) out.say(`The decision about ${id} is undone: ${undoneWords(first)}.`);
-  if (undone.length > 1) out.say(`${plural(undone.length - 1, 'equal decision')} about other orders: the same.`);
-  out.result({ undone: id, others: undone.length - 1 });
+  out.say(`The decision about ${id} is undone: ${undoneWords(first)}.`);
+  if (others.length > 0) out.say(`${plural(others.length, 'equal decision')} about other orders: the same.`);
+  out.result({ undone: id, others: others.length });
 }

@@ -1,5 +1,4 @@
 /** `lockstep runs export`: a run's rows as CSV, for a spreadsheet or another program. */
-import path from 'node:path';
 import { plural } from '../../base/counts.ts';
 import { VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
@@ -55,8 +54,8 @@ export async function writeTable(
   lines: AsyncIterable<string>,
   how: Replacing,
 ): Promise<{ readonly rows: number; readonly file: string | null }> {
-  const rows = (await exportLines(session, target, titled(titles, lines), how)) - 1;
-  if (target === TO_STDOUT) return { rows, file: null };
-  session.out.say(`Wrote ${plural(rows, 'row')} to ${target}.`);
-  return { rows, file: path.resolve(session.cwd, target) };
+  const written = await exportLines(session, target, titled(titles, lines), how);
+  const rows = written.lines - 1;
+  if (written.file !== null) session.out.say(`Wrote ${plural(rows, 'row')} to ${target}.`);
+  return { rows, file: written.file };
 }

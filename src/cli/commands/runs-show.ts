@@ -20,7 +20,7 @@ import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatTime, formatTook, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { phaseWords, waitsOf } from '../../operator/phase-words.ts';
-import { OUTCOME_WORDS, STATE_WORDS, storyResult } from '../../operator/row-words.ts';
+import { cellPairs, OUTCOME_WORDS, pairsOf, STATE_WORDS, storyResult, tookWords } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Command } from '../command.ts';
@@ -143,7 +143,7 @@ export function storyLines(story: RowStory, hints: Hints): readonly string[] {
       ? []
       : section('Plan', [
           [plan.action, plan.recordId === null ? '' : `record ${plan.recordId}`],
-          ...pairs(plan.fields),
+          ...pairsOf(plan.fields),
         ])),
     ...section(
       'Attempts',
@@ -161,12 +161,11 @@ function isOfSeveralLines({ sourceId, input }: RowStory): boolean {
 }
 
 function inputLines({ keys, fields, customer, cells }: RowInput): readonly string[] {
-  const cellPairs = (cells ?? []).map(({ column, cell }, i) => [column ?? `(column ${i + 1})`, cell]);
   return [
-    ...section(cells === null ? 'Input' : 'Cells of the file', cells === null ? pairs(fields) : cellPairs),
-    ...(cells === null ? [] : section('Read as', pairs(fields))),
-    ...section('Customer to create', pairs(customer)),
-    ...section('Recognised by', pairs(keys)),
+    ...section('Cells of the file', cellPairs(cells)),
+    ...section(cells === null ? 'Input' : 'Read as', pairsOf(fields)),
+    ...section('Customer to create', pairsOf(customer)),
+    ...section('Recognised by', pairsOf(keys)),
   ];
 }
 
@@ -176,7 +175,7 @@ function attemptCells({ at, action, outcome, httpStatus, reason, facts, tookMs }
     action ?? '',
     OUTCOME_WORDS[outcome],
     httpStatus === null ? '' : `HTTP ${httpStatus}`,
-    tookMs === null ? '' : tookMs < 1_000 ? `${tookMs} ms` : formatTook(tookMs),
+    tookWords(tookMs),
     [reason ?? '', statementFor(reason, facts, hints)].join(' ').trim(),
   ];
 }
@@ -204,11 +203,4 @@ function section(title: string, rows: readonly (readonly string[])[]): readonly 
     rows.map((cells) => cells.map(visible)),
   );
   return ['', title, ...lines.map((line) => `  ${line}`)];
-}
-
-function pairs(values: Readonly<Record<string, unknown>> | null): readonly (readonly string[])[] {
-  return Object.entries(values ?? {}).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
 }

@@ -113,6 +113,7 @@ async function readBehaviour({ cwd }: Session, text: string | undefined): Promis
   const given = await readJsonArgument(text, { option: '--testbed', cwd });
   const parsed = behaviourSchema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`);
-  throw wrongUse(`--testbed: ${problems.join('; ')}`);
+  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(': '));
+  const keys = Object.keys(behaviourSchema.shape).join(', ');
+  throw wrongUse(`--testbed: ${problems.join('; ')}. Its keys are ${keys}`);
 }

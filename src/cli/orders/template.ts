@@ -1,7 +1,6 @@
 /** Writes an empty file of orders, with the columns that a load reads. */
-import path from 'node:path';
 import { FIELDS, SHARED } from '../../csv/fields.ts';
-import { exportLines, type Replacing, TO_STDOUT } from '../export-file.ts';
+import { exportLines, type Replacing } from '../export-file.ts';
 import type { Session } from '../session.ts';
 
 const DEFAULT_FILE = 'orders.csv';
@@ -11,14 +10,11 @@ const TEMPLATE_COLUMNS = FIELDS.filter((field) => !SHARED.some(([, creation]) =>
 
 /** `-` is stdout. @throws LockstepError FILE_EXISTS, EXPORT_NOT_WRITABLE */
 export async function writeTemplate(session: Session, name: string = DEFAULT_FILE, how: Replacing = {}): Promise<void> {
-  const { out, cwd } = session;
-  await exportLines(session, name, header(), how);
-  const isFile = name !== TO_STDOUT;
-  if (isFile)
-    out.say(
-      `Wrote ${name} with the columns ${TEMPLATE_COLUMNS.join(', ')}. Columns that are not needed can be deleted.`,
-    );
-  out.result({ file: isFile ? path.resolve(cwd, name) : null, columns: TEMPLATE_COLUMNS });
+  const { out } = session;
+  const { file } = await exportLines(session, name, header(), how);
+  const columns = TEMPLATE_COLUMNS.join(', ');
+  if (file !== null) out.say(`Wrote ${name} with the columns ${columns}. Columns that are not needed can be deleted.`);
+  out.result({ file, columns: TEMPLATE_COLUMNS });
 }
 
 async function* header(): AsyncGenerator<string> {

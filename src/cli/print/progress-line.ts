@@ -17,8 +17,6 @@ export interface Look {
   /** The run, or its part that works for it now. */
   readonly run: Run;
   readonly left: RowsLeft;
-  /** The most rows that were sent or to be sent in this phase: those whose outcome is unknown are in neither number. */
-  readonly mostToSend: number;
   /** Undefined if this process does not use the key. */
   readonly key: KeyNow | undefined;
 }
@@ -30,13 +28,9 @@ const MINUTE = 60_000;
 /** A shorter wait for the rate limit is not shown. A longer one is rounded up to a multiple of this, or to minutes. */
 const LONG_BLOCK_MS = 10_000;
 
-/** The looks of the last RATE_WINDOW_MS and a new one. Its run is read before its rows, so a row settled in between is in neither number. */
-export function withLook(looks: readonly Look[], seen: Omit<Look, 'mostToSend'>): readonly Look[] {
-  const { atMs, run, left } = seen;
-  const before = looks.at(-1);
-  const isSamePhase = before?.run.id === run.id && before.run.phase === run.phase;
-  const mostToSend = Math.max(run.rowsSettled + left.toSend, isSamePhase ? before.mostToSend : 0);
-  return [...looks.filter((earlier) => earlier.atMs > atMs - RATE_WINDOW_MS), { ...seen, mostToSend }];
+/** The looks of the last RATE_WINDOW_MS and a new one. */
+export function withLook(looks: readonly Look[], look: Look): readonly Look[] {
+  return [...looks.filter(({ atMs }) => atMs > look.atMs - RATE_WINDOW_MS), look];
 }
 
 /**
@@ -74,9 +68,9 @@ export function progressLine(
 }
 
 /** `█████░░░░░  25%` of the rows to send; nothing while their number is not known. */
-function barPart({ run, mostToSend }: Look, width: number): readonly string[] {
-  if (kindOf(run) !== 'sending' || mostToSend === 0) return [];
-  const share = Math.min(1, run.rowsSettled / mostToSend);
+function barPart({ run, left: { planned, toSend } }: Look, width: number): readonly string[] {
+  if (kindOf(run) !== 'sending' || planned === 0) return [];
+  const share = (planned - toSend) / planned;
   const full = Math.floor(share * width);
   return [`${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(share * 100)).padStart(3)}%`];
 }
@@ -92,10 +86,10 @@ function ratePerSecond(looks: readonly Look[], count: (run: Run) => number): num
   return ((count(last.run) - count(first.run)) * 1_000) / (last.atMs - first.atMs);
 }
 
-function rowsPart({ run, left, mostToSend }: Look): readonly string[] {
+function rowsPart({ run, left }: Look): readonly string[] {
   switch (kindOf(run)) {
     case 'sending':
-      return [`${formatCount(run.rowsSettled)} of ${formatCount(mostToSend)} sent`];
+      return [`${formatCount(left.planned - left.toSend)} of ${formatCount(left.planned)} sent`];
     case 'settling':
       return [`${formatCount(left.toSettle)} to settle`];
     default:
@@ -105,9 +99,10 @@ function rowsPart({ run, left, mostToSend }: Look): readonly string[] {
 
 function ratePart(rate: number | undefined, allowedPerSecond: number | undefined): readonly string[] {
   if (rate === undefined || rate === 0) return [];
-  const share =
-    allowedPerSecond === undefined ? '' : ` (${formatShare(Math.min(1, rate / allowedPerSecond))} of the budget)`;
-  return [`${callsPerSecond(rate)}${share}`];
+  if (allowedPerSecond === undefined) return [callsPerSecond(rate)];
+  const isBurst = Math.round(rate) > allowedPerSecond;
+  const share = isBurst ? 'with the burst of the budget' : `${formatShare(rate / allowedPerSecond)} of the budget`;
+  return [`${callsPerSecond(rate)} (${share})`];
 }
 
 const callsPerSecond = (rate: number): string => `${rate < 10 ? rate.toFixed(1) : formatCount(rate)} calls/s`;

@@ -1,9 +1,9 @@
 /** The listener of every role of `lockstep start`: `/healthz`, `/readyz` and `/metrics`. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { codeOf, type LockstepError, messageOf, wrongUse } from '../../base/errors.ts';
+import { serverUrl } from '../../base/server-url.ts';
 import type { ListenAddress } from '../../settings/fields.ts';
 import type { Metrics } from './metrics.ts';
 import type { Check } from './readiness.ts';
@@ -33,8 +33,7 @@ export async function serveHealth(needs: HealthNeeds): Promise<HealthServer> {
   });
   let closing: Promise<void> | undefined;
   return {
-    // Safe: a server that listens on TCP has an address with a port.
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
+    url: serverUrl(server.address(), host),
     close() {
       closing ??= new Promise((resolve) => {
         server.close(() => resolve());

@@ -208,7 +208,6 @@ export class Workspace {
         settings: () => this.settings,
         checkSettings: () => checkSettings(this.settings, env),
         startSync: this.startSync,
-        budgets: accounts.budgets,
         accounts,
         openAccount: accounts.open,
         examine: (account, options) => examineAccount({ pool, settings: this.settings, accounts }, account, options),

@@ -2,13 +2,7 @@
 import { createHash } from 'node:crypto';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
-import {
-  type Choice,
-  type Decision,
-  listDecisions,
-  lockDecisions,
-  type NewDecision,
-} from '../../engine/ledger/decisions.ts';
+import { type Choice, type Decision, listDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { cursorOf, type ReviewFilter, type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, requirePossible } from '../../operator/check-decisions.ts';
 import { longId, oneNamed, reviewUnknown, subjectOf } from '../../operator/review.ts';
@@ -17,14 +11,13 @@ import {
   decideAll,
   isLive,
   nameOf,
-  undo,
+  undoAll,
   undoneWords,
   wordsFor,
 } from '../../operator/review-decisions.ts';
 import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { quote } from '../../settings/message-parts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { inTransaction } from '../../storage/transaction.ts';
 import { type ActionNeeds, byWords, type Done, keeping, type Taking } from './actions.ts';
 
 /** One item, and what was decided about it. */
@@ -74,14 +67,9 @@ export function decideItem(needs: DecideNeeds, taking: Taking, id: string, chose
   };
   return keeping(needs, taking, `decide-${choice}`, id, async () => {
     const { isUnasked } = await requirePossible(needs, await readDecisions(needs.pool));
-    return inTransaction(needs.pool, async (db) => {
-      await lockDecisions(db);
-      const made = await readDecisions(db);
-      await decideAll(db, made, byWords(taking));
-      const [first, ...others] = made;
-      const also = others.length > 0 ? ` and ${plural(others.length, 'other order')} of the same customer` : '';
-      return { said: `${nameOf(first.item)}${also}: ${wordsFor(first, isUnasked(first), needs.hint)}` };
-    });
+    const [first, ...others] = await decideAll(needs.pool, byWords(taking), readDecisions);
+    const also = others.length > 0 ? ` and ${plural(others.length, 'other order')} of the same customer` : '';
+    return { said: `${nameOf(first.item)}${also}: ${wordsFor(first, isUnasked(first), needs.hint)}` };
   });
 }
 
@@ -107,23 +95,20 @@ export interface Undoing {
 /** @throws LockstepError DECISION_APPLIED, REVIEW_DECIDED, REVIEW_UNKNOWN, CONSOLE_NOT_ALLOWED */
 export function undoItem(needs: ActionNeeds, taking: Taking, id: string, undoing: Undoing): Promise<Done> {
   const { entry, sameCustomer } = undoing;
-  return keeping(needs, taking, 'undo-decision', id, () =>
-    inTransaction(needs.pool, async (db) => {
-      await lockDecisions(db);
+  return keeping(needs, taking, 'undo-decision', id, async () => {
+    const [first, ...others] = await undoAll(needs.pool, async (db) => {
       const { decisions } = await readReviewed(db, id);
       const decision = decisions.find(isLive);
       if (decision?.entry !== entry) {
         const message = `The decision about ${id} was undone or replaced meanwhile. Look at it again.`;
         throw new LockstepError('REVIEW_DECIDED', message);
       }
-      const others = sameCustomer ? await decisionsLike(db, decision) : [];
-      for (const one of [decision, ...others]) await undo(db, one);
-      if (others.length === 0)
-        return { said: `The decision about ${nameOf(decision)} is undone: ${undoneWords(decision)}.` };
-      const about = `${nameOf(decision)} and ${plural(others.length, 'other order')}`;
-      return { said: `The decisions about ${about} are undone: they are in review again.` };
-    }),
-  );
+      return [decision, ...(sameCustomer ? await decisionsLike(db, decision) : [])] as const;
+    });
+    if (others.length === 0) return { said: `The decision about ${nameOf(first)} is undone: ${undoneWords(first)}.` };
+    const about = `${nameOf(first)} and ${plural(others.length, 'other order')}`;
+    return { said: `The decisions about ${about} are undone: they are in review again.` };
+  });
 }
 
 export const GROUP_CHOICES = ['ignore', 'later'] as const;
@@ -145,21 +130,19 @@ export async function readGroup(db: Queryable, group: Group, choice: GroupChoice
 export function decideGroup(needs: ActionNeeds, taking: Taking, group: Group, chosen: GroupChosen): Promise<Done> {
   const { choice, note, mark } = chosen;
   const about = Object.values(group).filter(Boolean).join(' ') || 'all';
-  return keeping(needs, taking, `decide-${choice}`, about, () =>
-    inTransaction(needs.pool, async (db) => {
-      await lockDecisions(db);
+  return keeping(needs, taking, `decide-${choice}`, about, async () => {
+    const made = await decideAll(needs.pool, byWords(taking), async (db) => {
       const { items, mark: now } = await readGroup(db, group, choice);
       if (now !== mark) {
         const message = `The rows have changed since you looked: ${plural(items.length, 'row')} now. Nothing was decided. Look at them again.`;
         throw new LockstepError('REVIEW_CHANGED', message);
       }
-      const made = items.map((item) => ({ item, choice, record: undefined, note }));
-      await decideAll(db, made, byWords(taking));
-      if (choice === 'later') return { said: `${plural(items.length, 'row is', 'rows are')} kept for later.` };
-      const then = items.some(({ kind }) => kind === 'contact') ? ' The next run of the sync applies it.' : '';
-      return { said: `${plural(items.length, 'row')} will be ignored until the evidence changes.${then}` };
-    }),
-  );
+      return items.map((item) => ({ item, choice, record: undefined, note }));
+    });
+    if (choice === 'later') return { said: `${plural(made.length, 'row is', 'rows are')} kept for later.` };
+    const then = made.some(({ item }) => item.kind === 'contact') ? ' The next run of the sync applies it.' : '';
+    return { said: `${plural(made.length, 'row')} will be ignored until the evidence changes.${then}` };
+  });
 }
 
 /** The id of the item that follows in the list; undefined after the last. */

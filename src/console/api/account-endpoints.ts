@@ -18,12 +18,7 @@ export const accountEndpoints: readonly Endpoint[] = [
     summary: 'Accounts: tenant and whether a person has to confirm it, budget, suspended, service down, dialect',
     route: 'GET /accounts',
     answer: z.object({ accounts: z.array(z.looseObject({ account: z.string() })) }),
-    work: async ({ pool, settings, budgets }) => ({
-      accounts: (await accountStates(pool, settings())).map((state) => ({
-        ...state,
-        ratePerSecond: budgets().get(state.account)?.ratePerSecond ?? null,
-      })),
-    }),
+    work: async ({ pool, settings }) => ({ accounts: await accountStates(pool, settings()) }),
   }),
   defineEndpoint({
     name: 'account-budget',

@@ -1,12 +1,12 @@
 /** The operations of the API about deliveries and targets. */
 import { z } from 'zod';
 import { lagOf } from '../../mirror/outbox/delays.ts';
-import { countDeliveries, DELIVERY_STATES, listDeliveries } from '../../mirror/outbox/deliveries.ts';
+import { DELIVERY_STATES, listDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { targetStates } from '../../mirror/outbox/target-states.ts';
-import { outboxNames, readDelivery } from '../../operator/deliveries.ts';
+import { countOutbox, readDelivery } from '../../operator/deliveries.ts';
+import { checkNow } from '../../operator/target-check.ts';
 import { targetNamed } from '../../settings/settings.ts';
 import { dropDeliveries, enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
-import { checkNow } from '../pages/target.tsx';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { deliveryQuery, toDeliveryFilter } from './filters.ts';
 import { done, limit, next, pageOf, time } from './shapes.ts';
@@ -28,13 +28,16 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     route: 'GET /targets',
     answer: z.object({ targets: z.array(z.looseObject({ target: z.string(), open: z.number(), dead: z.number() })) }),
     async work({ pool, settings }) {
-      const [counts, states, lags] = await Promise.all([countDeliveries(pool), targetStates(pool), lagOf(pool)]);
-      const names = new Set([...outboxNames(settings()), ...counts.map(({ target }) => target)]);
+      const [counts, states, lags] = await Promise.all([
+        countOutbox(pool, settings()),
+        targetStates(pool),
+        lagOf(pool),
+      ]);
       return {
-        targets: [...names].map((target) => ({
-          ...(counts.find((one) => one.target === target) ?? { target, open: 0, dead: 0 }),
-          ...states.find((one) => one.target === target),
-          lag: lags.find((one) => one.target === target) ?? null,
+        targets: counts.map((counted) => ({
+          ...counted,
+          ...states.find(({ target }) => target === counted.target),
+          lag: lags.find(({ target }) => target === counted.target) ?? null,
         })),
       };
     },
@@ -71,7 +74,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     answer: z.object({ findings: z.array(z.looseObject({ what: z.string(), status: z.string() })) }),
     async work({ settings, pool, targets }, { params: { target } }) {
       targetNamed(settings(), target);
-      return { findings: await checkNow({ pool, targets }, target) };
+      return { findings: await checkNow(target, { pool, open: targets.open }) };
     },
   }),
   defineEndpoint({

@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { DECIDED_PROBLEMS, PROBLEMS, VERDICTS } from '../../engine/ledger/rows.ts';
 import { RUN_STATUSES, type Run } from '../../engine/ledger/runs.ts';
+import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import type { ReviewCursor } from '../../engine/ledger/views/review-items.ts';
 import type { RowFilter } from '../../engine/ledger/views/row-pages.ts';
 import type { RunFilter } from '../../engine/ledger/views/run-list.ts';
-import type { LinkCursor } from '../../mirror/links/list-links.ts';
+import { type LinkCursor, type LinkFilter, listLinks } from '../../mirror/links/list-links.ts';
 import { DELIVERY_STATES, type DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
+import type { Queryable } from '../../storage/queryable.ts';
 import { afterNumber, afterPlace } from './shapes.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -66,6 +68,9 @@ export function toRowFilter({ verdict, reason, text }: z.output<typeof rowQuery>
   return { verdicts: verdict === 'problem' ? problems : verdict && [verdict], reason, text };
 }
 
+export const planQuery = z.object({ kind: z.enum(['all', 'new', 'updates']).prefault('all'), after: afterNumber });
+export const ARE_UPDATES = { all: undefined, new: false, updates: true } as const;
+
 const linkPlace: z.ZodType<LinkCursor> = z
   .tuple([text, text, text])
   .transform(([target, account, task]) => ({ target, account, task }));
@@ -76,6 +81,19 @@ export const linkQuery = z.object({
   q: text.optional().describe('A text that occurs in the task, such as task:12, or in the item.'),
   after: afterPlace(linkPlace),
 });
+
+type LinkQuery = z.output<typeof linkQuery>;
+
+export async function toLinkFilter(db: Queryable, { target, account, q }: LinkQuery): Promise<LinkFilter> {
+  return { target, scope: account === undefined ? undefined : await scopeNamed(db, account), text: q };
+}
+
+/** The links of a page, how many there are from there on, and where the next page begins. */
+export async function pageOfLinks(db: Queryable, query: LinkQuery, limit: number) {
+  const { links, total } = await listLinks(db, await toLinkFilter(db, query), limit, query.after);
+  const last = total > links.length ? links.at(-1) : undefined;
+  return { links, total, next: last ? JSON.stringify([last.target, last.account, last.task]) : null };
+}
 
 /** `file`: the upload with the links that were checked, to be imported; `name`: its own name. */
 export const linkPageQuery = linkQuery.extend({

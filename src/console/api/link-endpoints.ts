@@ -1,15 +1,10 @@
 /** The operations of the API about links. */
-import { randomUUID } from 'node:crypto';
-import fs from 'node:fs/promises';
-import path from 'node:path';
 import { z } from 'zod';
-import { makeDirectory } from '../../base/make-directory.ts';
 import type { OpenedFile } from '../../csv/receive.ts';
-import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
-import { listLinks } from '../../mirror/links/list-links.ts';
 import { importLinksFrom, unlink } from '../actions/link-actions.ts';
+import type { Uploads } from '../loads/uploads.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
-import { linkQuery } from './filters.ts';
+import { linkQuery, pageOfLinks } from './filters.ts';
 import { done, limit, next } from './shapes.ts';
 
 const text = z.string().max(200);
@@ -24,11 +19,9 @@ export const linkEndpoints: readonly Endpoint[] = [
       links: z.array(z.looseObject({ target: z.string(), task: z.string(), itemId: z.string() })),
       next,
     }),
-    async work({ pool }, { query: { target, account, q, after, limit } }) {
-      const scope = account === undefined ? undefined : await scopeNamed(pool, account);
-      const { links, total } = await listLinks(pool, { target, scope, text: q }, limit, after);
-      const last = total > links.length ? links.at(-1) : undefined;
-      return { links, next: last ? JSON.stringify([last.target, last.account, last.task]) : null };
+    async work({ pool }, { query }) {
+      const { links, next } = await pageOfLinks(pool, query, query.limit);
+      return { links, next };
     },
   }),
   defineEndpoint({
@@ -56,7 +49,7 @@ export const linkEndpoints: readonly Endpoint[] = [
     }),
     answer: done,
     work: (needs, { taking, body: { target, account, csv, replace, dryRun } }) =>
-      importLinksFrom(needs, taking, () => textAsFile(needs.dataDir, csv), {
+      importLinksFrom(needs, taking, () => textAsFile(needs.loads.uploads, csv), {
         target,
         account,
         isReplacing: replace,
@@ -66,12 +59,9 @@ export const linkEndpoints: readonly Endpoint[] = [
 ];
 
 /** A file with this text that is gone once it is closed. */
-async function textAsFile(dataDir: string, text: string): Promise<OpenedFile> {
-  const dir = path.join(dataDir, 'received');
-  await makeDirectory(dir, { mode: 0o700 });
-  const file = path.join(dir, randomUUID());
-  await fs.writeFile(file, text, { mode: 0o600, flag: 'wx' });
-  const handle = await fs.open(file, 'r');
-  await fs.rm(file);
-  return { name: 'links.csv', handle };
+async function textAsFile(uploads: Uploads, text: string): Promise<OpenedFile> {
+  const id = await uploads.write([Buffer.from(text)]);
+  const file = await uploads.open({ id, name: 'links.csv' });
+  await uploads.remove(id);
+  return file;
 }

@@ -6,6 +6,7 @@ import { requireOperator } from '../access/guard.ts';
 import { correctLoad } from '../loads/correct.ts';
 import { badFile, badOrders, cellKey, MOST_COLUMNS } from '../loads/fixes.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
+import { ARE_UPDATES, planQuery } from './filters.ts';
 import { afterNumber, limit, next, pageOf } from './shapes.ts';
 
 const ofRun = z.object({ run: z.string().describe('Id of the run.') });
@@ -17,11 +18,7 @@ export const planEndpoints: readonly Endpoint[] = [
     summary: 'All that a run writes, as it was shown for its approval',
     route: 'GET /runs/{run}/plan',
     params: ofRun,
-    query: z.object({
-      kind: z.enum(['all', 'new', 'updates']).prefault('all'),
-      limit,
-      after: afterNumber,
-    }),
+    query: planQuery.extend({ limit }),
     answer: z.object({
       plan: z.string().nullable().describe('Send it with the approval (act-on-run, resume).'),
       writes: z.array(
@@ -36,8 +33,7 @@ export const planEndpoints: readonly Endpoint[] = [
     }),
     async work({ pool }, { params, query: { kind, limit, after } }) {
       const run = await readRun(pool, params.run);
-      const which = kind === 'all' ? {} : { areUpdates: kind === 'updates' };
-      const found = await pageOfShown(pool, run.id, { ...which, after, limit: limit + 1 });
+      const found = await pageOfShown(pool, run.id, { areUpdates: ARE_UPDATES[kind], after, limit: limit + 1 });
       const { shown, next } = pageOf(found, limit, ({ n }) => String(n));
       const writes = shown.map((write) => {
         const { n, source, label, record, customer, customerName, was } = write;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { QUEUE_STATES } from '../../engine/worker/queue.ts';
+import { readQueue } from '../../operator/queue-states.ts';
 import { statusOf } from '../../operator/status.ts';
 import { lastNights } from '../../operator/sync-list.ts';
 import { maskSettings } from '../../settings/mask.ts';
@@ -64,16 +65,7 @@ export const systemEndpoints: readonly Endpoint[] = [
         }),
       ),
     }),
-    async work({ queue }, { query }) {
-      const shared = await queue();
-      const depth = await shared.depth();
-      const read = async (state: (typeof QUEUE_STATES)[number]) => ({
-        state,
-        count: depth[state] ?? 0,
-        jobs: await shared.jobs(state, query.limit),
-      });
-      return { states: await Promise.all(QUEUE_STATES.map(read)) };
-    },
+    work: async ({ queue }, { query }) => ({ states: await readQueue(await queue(), query.limit) }),
   }),
   defineEndpoint({
     name: 'activity',

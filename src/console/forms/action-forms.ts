@@ -5,6 +5,7 @@ import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import { planOf } from '../../operator/run-plan.ts';
 import { readLoad } from '../../syncs/orders/begin-load.ts';
 import {
@@ -17,7 +18,6 @@ import {
   SYNC_ACTIONS,
 } from '../actions/actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
-import { accountPath } from '../pages/account.tsx';
 import { isLarge } from '../pages/run-load.tsx';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { say } from './flash-message.ts';

@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { DELIVERY_STATES } from '../../mirror/outbox/deliveries.ts';
+import { targetPath } from '../../operator/page-paths.ts';
 import { dropDeliveries, enableTarget, replayDeliveries, sendTest } from '../actions/delivery-actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
-import { targetPath } from '../pages/target-parts.tsx';
 import { onForm, tell } from './forms.ts';
 
 const time = z.iso.datetime().transform((text) => new Date(text));

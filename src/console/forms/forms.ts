@@ -21,10 +21,15 @@ export interface SentForm {
 /** A form at `path`. `answer` returns the address of the next page. @throws LockstepError CONSOLE_SIGN_IN */
 export function onForm(app: FastifyInstance, path: string, answer: (form: SentForm) => Promise<string>): void {
   app.post(path, async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
+    const taking = takingOf(request);
     const given = filledIn(Object.fromEntries(formOf(request)));
     return reply.redirect(await answer({ taking, params: request.params, given, request, reply }), 303);
   });
+}
+
+/** @throws LockstepError CONSOLE_SIGN_IN */
+export function takingOf(request: FastifyRequest): Taking {
+  return { person: requirePerson(request), via: 'page' };
 }
 
 /** Says what was done, or why it was not. Undefined if it was not. `link`: where a person sees what was done, or undoes it. */

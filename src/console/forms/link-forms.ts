@@ -4,17 +4,16 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { visibleName } from '../../base/visible.ts';
 import { shortName } from '../../csv/file-names.ts';
-import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { linkLines } from '../../operator/link-export.ts';
 import { requireOperator, requirePerson } from '../access/guard.ts';
 import { importLinksFrom, unlink } from '../actions/link-actions.ts';
-import { linkQuery } from '../api/filters.ts';
+import { linkQuery, toLinkFilter } from '../api/filters.ts';
 import { readParts } from '../loads/multipart.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
 import { filledIn } from '../page.ts';
 import { addressOf } from '../parts/parts.tsx';
 import type { SharedNeeds } from '../shared-needs.ts';
-import { onForm, tell } from './forms.ts';
+import { onForm, takingOf, tell } from './forms.ts';
 
 const removed = z.object({ target: z.string(), account: z.string(), task: z.string() });
 const imported = z.object({
@@ -36,14 +35,14 @@ export function addLinkForms(app: FastifyInstance, needs: SharedNeeds): void {
     return '/links';
   });
   app.post('/links/import', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
+    const taking = takingOf(request);
     let next = '/links';
     await tell(reply, needs, async () => {
       requireOperator(taking.person);
       const sent = await readParts(request, uploads, maxBytes);
       const { target, account, text, replace, dry, file: id, name } = imported.parse(sent.given);
       const isDryRun = dry === 'yes';
-      const file = sent.file ?? { id: id ?? (await uploads.write(Readable.from([Buffer.from(text)]))), name };
+      const file = sent.file ?? { id: id ?? (await uploads.write([Buffer.from(text)])), name };
       try {
         const form = { target, account, isReplacing: replace === 'yes', isDryRun };
         const done = await importLinksFrom(needs, taking, () => uploads.open(file), form);
@@ -58,9 +57,8 @@ export function addLinkForms(app: FastifyInstance, needs: SharedNeeds): void {
   });
   app.get('/links.csv', async (request, reply) => {
     requirePerson(request);
-    const { target, account, q } = linkQuery.parse(filledIn(Object(request.query)));
-    const scope = account === undefined ? undefined : await scopeNamed(needs.pool, account);
-    const lines = linkLines(needs.pool, { target, scope, text: q });
+    const query = linkQuery.parse(filledIn(Object(request.query)));
+    const lines = linkLines(needs.pool, await toLinkFilter(needs.pool, query));
     reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="links.csv"');
     return reply.send(Readable.from(lines));
   });

@@ -8,6 +8,7 @@ import { DELIMITERS } from '../../csv/format.ts';
 import { EXISTING } from '../../settings/schema-sync.ts';
 import type { Load } from '../../syncs/orders/begin-load.ts';
 import type { OrdersOptions } from '../../syncs/orders/options.ts';
+import { readingOptions } from '../../syncs/orders/reading-options.ts';
 import type { FileLoad } from '../../syncs/orders/receive-load.ts';
 import { readAs } from '../../syncs/orders/remembered-columns.ts';
 
@@ -85,29 +86,20 @@ export function formOfLoad(load: Load, { existing, createCustomers }: OrdersOpti
   };
 }
 
-/** Without `lockstep`. */
+/** Without `lockstep`. `options`: more of them. */
 export function commandOf(
   form: LoadForm,
   { name, account }: { readonly name: string; readonly account: string },
+  options: readonly string[] = [],
 ): string {
-  const { encoding, delimiter, decimal, accounting, header, headless, preset, combine, only, is } = form;
   const { existing, customers, again } = form;
-  const option = (flag: string, value: string | number | undefined) =>
-    value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`];
   return [
     'orders load',
     shellWord(name.startsWith('-') ? `./${name}` : name),
-    ...option('account', account),
-    ...told(form).flatMap(([field, column]) => option('map', `${field}=${column.trim()}`)),
-    ...option('encoding', encoding),
-    ...option('delimiter', delimiter === '\t' ? 'tab' : delimiter),
-    ...option('decimal', decimal),
-    ...(accounting ? ['--accounting'] : []),
-    ...(headless ? ['--no-header'] : option('header-row', header)),
-    ...option('preset', preset),
-    ...option('combine-lines', combine),
-    ...option('where', only && `${only}=${is ?? ''}`),
-    ...(existing === 'skip' ? [] : option('existing', existing)),
+    `--account ${shellWord(account)}`,
+    ...readingOptions(choicesOf(form)),
+    ...options,
+    ...(existing === 'skip' ? [] : [`--existing ${existing}`]),
     ...(customers ? ['--create-customers'] : []),
     ...(again ? ['--again'] : []),
   ].join(' ');

@@ -9,7 +9,7 @@ import { accountNamed, type Settings } from '../../settings/settings.ts';
 import { requireOperator, requirePerson } from '../access/guard.ts';
 import { approveTyped, keeping } from '../actions/actions.ts';
 import { say } from '../forms/flash-message.ts';
-import { formOf, onForm, tell } from '../forms/forms.ts';
+import { formOf, onForm, takingOf, tell } from '../forms/forms.ts';
 import { addressOf } from '../parts/parts.tsx';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { correctLoad } from './correct.ts';
@@ -31,7 +31,7 @@ export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promis
   });
 
   app.post('/load', { config: { bodyTimeoutMs: UPLOAD_TIMEOUT_MS } }, async (request, reply) => {
-    const taking = { person: requirePerson(request), via: 'page' } as const;
+    const taking = takingOf(request);
     const given: Record<string, string> = {};
     try {
       const { upload } = await keeping(needs, taking, 'upload-file', 'a file', async () => {
@@ -125,13 +125,9 @@ async function take(
     const account = accountNamed(settings, asked).name;
     if (file) return await uploads.keep(file.id, { name: file.name, account });
     if (text.trim() === '') throw nothingSent();
-    return await uploads.keep(await uploads.write(asBytes(text)), { name: 'pasted.csv', account });
+    return await uploads.keep(await uploads.write([Buffer.from(text)]), { name: 'pasted.csv', account });
   } catch (error) {
     if (file) await uploads.remove(file.id);
     throw error;
   }
-}
-
-async function* asBytes(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }

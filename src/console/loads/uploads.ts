@@ -53,7 +53,7 @@ export interface Waiting {
 export interface Uploads {
   readonly dir: string;
   /** Writes a file to disk; it counts once it is kept. Nothing of it is left if it fails. @throws LockstepError DISK_FULL, UPLOAD_BROKEN_OFF */
-  write(bytes: AsyncIterable<Uint8Array>): Promise<string>;
+  write(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string>;
   /** `name`: as the browser gave it, without a path. */
   keep(id: string, about: Pick<Upload, 'name' | 'account' | 'corrects'>): Promise<Upload>;
   /** Keeps how a person reads it, for when its page is opened again. A page is shown all the same if that fails, such as on a full disk. */

@@ -1,8 +1,6 @@
 /** What the pages of accounts share: the state, what prevents calls, and the rate now. */
-import { safeLimits } from '../../client/budget/safe-limits.ts';
 import type { AccountState } from '../../operator/account-states.ts';
-import { formatRate } from '../../operator/format.ts';
-import { budgetLimits } from '../../settings/settings.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import type { PageContext } from '../page.ts';
 import { Act } from '../parts/inputs.tsx';
 import { Chip, Foreign, Time } from '../parts/parts.tsx';
@@ -13,17 +11,27 @@ const WELL = { tone: 'good', children: 'no problem' } as const;
 const UNUSED = { tone: 'dim', children: 'not used yet' } as const;
 
 export function AccountChips({
-  state: { url, identity, suspended, down, unconfirmed },
+  state: { url, identity, suspended, pausedUntil, down, unconfirmed },
 }: {
   readonly state: AccountState;
 }) {
+  const isWell = url !== null && !suspended && !pausedUntil && !down && !unconfirmed;
   return (
     <>
       {url === null && <Chip tone="dim">not in the settings</Chip>}
       {suspended && <Chip tone={suspended.code === 'KEY_REFUSED' ? 'bad' : 'warn'}>suspended</Chip>}
+      {pausedUntil && !suspended && <PauseAsked until={pausedUntil} />}
       {down && <Chip tone="bad">service down</Chip>}
       {unconfirmed && <Chip tone="warn">to be confirmed</Chip>}
-      {url !== null && !suspended && !down && !unconfirmed && <Chip {...(identity ? WELL : UNUSED)} />}
+      {isWell && <Chip {...(identity ? WELL : UNUSED)} />}
+    </>
+  );
+}
+
+export function PauseAsked({ until }: { readonly until: Date }) {
+  return (
+    <>
+      <Chip tone="warn">waits for the rate limit</Chip> until <Time at={until} exact />
     </>
   );
 }
@@ -36,7 +44,7 @@ export function AccountProblems({
   readonly state: AccountState;
   readonly context: PageContext;
 }) {
-  const path = `/accounts/${encodeURIComponent(account)}`;
+  const path = accountPath(account);
   return (
     <>
       {[suspended, down].map(
@@ -73,13 +81,4 @@ export function AccountProblems({
       )}
     </>
   );
-}
-
-/** What the budget allows now, if this process uses it and has slowed down. */
-export function RateNow({ account, context }: { readonly account: string; readonly context: PageContext }) {
-  const now = context.budgets().get(account)?.ratePerSecond;
-  const settings = context.settings.accounts[account];
-  const most = settings && safeLimits(budgetLimits(settings)).pace.ratePerSecond;
-  if (now === undefined || most === undefined || formatRate(now) === formatRate(most)) return null;
-  return <small class="dim">now at most {formatRate(now)}</small>;
 }

@@ -6,18 +6,15 @@ import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/bud
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
 import { lastExamination } from '../../operator/examination.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import { originOf } from '../../settings/shared-accounts.ts';
-import { definePage, type PageContext } from '../page.ts';
+import { definePage } from '../page.ts';
 import { OverTime } from '../parts/charts.tsx';
 import { Act, Field } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Time } from '../parts/parts.tsx';
-import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
+import { AccountChips, AccountProblems } from './account-parts.tsx';
 import { Examined } from './examination.tsx';
-
-export function accountPath(account: string): string {
-  return `/accounts/${encodeURIComponent(account)}`;
-}
 
 /** What can be shown of the budget, and in which steps. */
 const RANGES = {
@@ -57,7 +54,7 @@ export const account = definePage({
             <AccountChips state={state} />
           </p>
           <AccountProblems state={state} context={context} />
-          <AccountFacts state={state} context={context} />
+          <AccountFacts state={state} />
           <Section title="Budget" side={<Ranges account={name} shown={range} />}>
             {history === undefined ? (
               <p class="dim">No call in this time.</p>
@@ -84,8 +81,8 @@ export const account = definePage({
   },
 });
 
-function AccountFacts({ state, context }: { readonly state: AccountState; readonly context: PageContext }) {
-  const { account: name, url, allowed, identity, dialect } = state;
+function AccountFacts({ state }: { readonly state: AccountState }) {
+  const { url, allowed, identity, dialect } = state;
   const chosen = Object.entries(dialect);
   return (
     <Facts
@@ -94,7 +91,7 @@ function AccountFacts({ state, context }: { readonly state: AccountState; readon
           <Foreign text={url === 'embedded' ? 'the embedded service' : (url ?? 'not in the settings')} most={200} />
         ),
         Tenant: identity === null ? 'not used yet' : <Identity identity={identity} url={url} />,
-        Budget: allowed !== null && [allowed, ' ', <RateNow account={name} context={context} />],
+        Budget: allowed,
         Dialect: [
           chosen.map(([path, value]) => (
             <p>

@@ -1,9 +1,9 @@
 /** Accounts: whether each may be called, its address, and its budget now. */
 import { type AccountState, accountStates } from '../../operator/account-states.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Facts, Foreign } from '../parts/parts.tsx';
-import { accountPath } from './account.tsx';
-import { AccountChips, AccountProblems, RateNow } from './account-parts.tsx';
+import { AccountChips, AccountProblems } from './account-parts.tsx';
 
 export const accounts = definePage({
   path: '/accounts',
@@ -26,7 +26,7 @@ export const accounts = definePage({
 });
 
 function Account({ state, context }: { readonly state: AccountState; readonly context: PageContext }) {
-  const { account, url, allowed, suspended } = state;
+  const { account, url, allowed } = state;
   return (
     <li class="card">
       <div class="card-head">
@@ -40,7 +40,7 @@ function Account({ state, context }: { readonly state: AccountState; readonly co
         <Facts
           of={{
             Address: <Foreign text={url === 'embedded' ? 'the embedded service' : url} most={200} />,
-            Budget: [allowed, ' ', suspended === null && <RateNow account={account} context={context} />],
+            Budget: allowed,
           }}
         />
       )}

@@ -1,6 +1,8 @@
 /** Activity: what people did here, and programs through the API. */
 import { z } from 'zod';
+import { capital } from '../../base/texts.ts';
 import { listActions, type TakenAction } from '../../engine/ledger/console/console-actions.ts';
+import { afterNumber, pageOf } from '../api/shapes.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Chip, Empty, Foreign, More, Table, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
@@ -9,24 +11,24 @@ const PER_PAGE = 100;
 
 export const activity = definePage({
   path: '/activity',
-  query: z.object({ after: z.coerce.number().int().optional() }),
-  async show({ pool }, { query }) {
-    const actions = await listActions(pool, { limit: PER_PAGE, after: query.after });
-    const last = actions.at(-1);
+  query: z.object({ after: afterNumber }),
+  async show({ pool }, { query: { after } }) {
+    const found = await listActions(pool, { limit: PER_PAGE + 1, after });
+    const { shown, next } = pageOf(found, PER_PAGE, ({ id }) => String(id));
     return {
       title: 'Activity',
       tab: 'activity',
       command: 'activity',
       head: <h1>Activity</h1>,
       body:
-        last === undefined ? (
+        shown.length === 0 ? (
           <Empty title="No one has done anything here yet">
             <p>Every action in the console and through its API is listed here: who did it, what, and when.</p>
           </Empty>
         ) : (
           <>
-            <ActionList actions={actions} />
-            <More to={actions.length < PER_PAGE ? undefined : addressOf('/activity', { after: last.id })} />
+            <ActionList actions={shown} />
+            <More to={next && addressOf('/activity', { after: next })} />
           </>
         ),
     };
@@ -60,6 +62,5 @@ function About({ action, about }: Pick<TakenAction, 'action' | 'about'>) {
 
 /** `Resume run`; the name of an operation of the service stays as it is. */
 function actionWords(action: string): string {
-  const words = action.replaceAll('-', ' ');
-  return action.includes('.') ? action : `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  return action.includes('.') ? action : capital(action.replaceAll('-', ' '));
 }

@@ -4,11 +4,11 @@ import { CARD_MODULE } from '../../contract/records.ts';
 import type { Column } from '../../mirror/tasks/cards.ts';
 import { definePage } from '../page.ts';
 import { Hidden, Submit } from '../parts/inputs.tsx';
-import { Foreign, Title } from '../parts/parts.tsx';
+import { Foreign, Items, Title } from '../parts/parts.tsx';
 import { shownOf } from '../records/fields.ts';
 import { accountOf, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Board, readBoard } from '../records/read.ts';
-import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
+import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
 
 const SHOWN_COMMENTS = 20;
 
@@ -157,13 +157,6 @@ function Comments({ record: { comments } }: Pick<Column['cards'][number], 'recor
     .catch([])
     .parse(comments);
   if (texts.length === 0) return null;
-  return (
-    <ul class="comments">
-      {texts.slice(-SHOWN_COMMENTS).map(({ comment_text }) => (
-        <li>
-          <Foreign text={valueWords(comment_text)} most={300} />
-        </li>
-      ))}
-    </ul>
-  );
+  const shown = texts.slice(-SHOWN_COMMENTS).map(({ comment_text }) => <Foreign text={comment_text} most={300} />);
+  return <Items as="comments" of={shown} />;
 }

@@ -2,14 +2,10 @@
 import type { z } from 'zod';
 import { withOptions } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
-import {
-  countDeliveries,
-  DELIVERY_STATES,
-  type ListedDelivery,
-  listDeliveries,
-} from '../../mirror/outbox/deliveries.ts';
-import { type Hold, holds, outboxNames } from '../../operator/deliveries.ts';
+import { DELIVERY_STATES, type ListedDelivery, listDeliveries } from '../../mirror/outbox/deliveries.ts';
+import { countOutbox, type Hold, holds } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
+import { pageOf } from '../api/shapes.ts';
 import { definePage } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
 import { Button, Days, Select } from '../parts/inputs.tsx';
@@ -27,14 +23,16 @@ export const deliveries = definePage({
     const wanted = toDeliveryFilter(query);
     const [found, counts, lags] = await Promise.all([
       listDeliveries(pool, wanted, PER_PAGE + 1, after),
-      countDeliveries(pool),
+      countOutbox(pool, settings),
       isFiltered ? [] : lagOf(pool),
     ]);
-    const shown = found.slice(0, PER_PAGE);
-    const last = found.length > PER_PAGE ? shown.at(-1) : undefined;
-    const names = [...new Set([...outboxNames(settings), ...counts.map(({ target }) => target)])];
-    const states = isFiltered ? names.filter((name) => name === query.target) : names;
-    const health = await healthOf(pool, states);
+    const { shown, next } = pageOf(found, PER_PAGE, ({ id }) => id);
+    const names = counts.map(({ target }) => target);
+    const targets = isFiltered ? counts.filter(({ target }) => target === query.target) : counts;
+    const health = await healthOf(
+      pool,
+      targets.map(({ target }) => target),
+    );
     const holdOf = await holds(pool, settings);
     return {
       title: 'Deliveries',
@@ -53,7 +51,7 @@ export const deliveries = definePage({
       ),
       body: (
         <>
-          {states.length > 0 && <Targets names={states} {...{ counts, health, settings }} />}
+          {targets.length > 0 && <Targets counts={targets} {...{ health, settings }} />}
           {lags.length > 0 && (
             <Section title="Time until delivered, last 24 hours">
               <div class="columns">
@@ -82,7 +80,7 @@ export const deliveries = definePage({
             ) : (
               <>
                 <List shown={shown} holdOf={holdOf} />
-                <More to={last && addressOf('/deliveries', { ...filter, after: last.id })} />
+                <More to={next && addressOf('/deliveries', { ...filter, after: next })} />
               </>
             )}
           </Section>

@@ -1,7 +1,7 @@
 /** What the doctor found about the service of an account, and what is under way. */
 import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
-import type { Report } from '../../operator/examination.ts';
+import type { Report } from '../../operator/doctor/examine.ts';
 import {
   askedLines,
   attentionOf,
@@ -13,7 +13,7 @@ import {
 } from '../../operator/examination-words.ts';
 import type { Examining } from '../examinations.ts';
 import type { PageContext } from '../page.ts';
-import { Chip, Command, Foreign, Table, Time } from '../parts/parts.tsx';
+import { Chip, Command, Foreign, Items, Table, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 
 interface ExaminedProps {
@@ -72,24 +72,15 @@ function ReportShown({ name, at, report, hint }: ReportProps) {
         <Time at={at} exact />. <Foreign text={askedLines(report).join(' ')} most={600} />
       </p>
       {needing.length > 0 && (
-        <ul class="notes">
-          {needing.map(({ about, needs }) => (
-            <li>
-              <strong>{about}</strong>: <Words text={needs} most={600} />
-            </li>
-          ))}
-        </ul>
+        <Items
+          as="notes"
+          of={needing.map(({ about, needs }) => [<strong>{about}</strong>, ': ', <Words text={needs} most={600} />])}
+        />
       )}
       {left.length > 0 && (
         <>
           <p>These test records remain, because the API cannot delete. Remove them by hand:</p>
-          <ul class="notes">
-            {left.map((line) => (
-              <li>
-                <Foreign text={line} most={300} />
-              </li>
-            ))}
-          </ul>
+          <Items as="notes" of={left.map((line) => <Foreign text={line} most={300} />)} />
         </>
       )}
       <details>

@@ -6,6 +6,7 @@ import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import type { Load } from '../../syncs/orders/begin-load.ts';
 import { ordersOptions } from '../../syncs/orders/options.ts';
+import { optionsOf } from '../../syncs/orders/remembered-columns.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';
 import { commandOf, formOfLoad, loadForm } from '../loads/load-form.ts';
@@ -23,7 +24,8 @@ const LONGEST_CELL = 300;
 
 /** Loads the same file as it was loaded. */
 function againCommand({ title: name, account, options }: Run, load: Load): string {
-  return commandOf(loadForm.parse(formOfLoad(load, ordersOptions.parse(options))), { name, account });
+  const form = loadForm.parse(formOfLoad(load, ordersOptions.parse(options)));
+  return commandOf(form, { name, account }, optionsOf(load));
 }
 
 export const fix = definePage({

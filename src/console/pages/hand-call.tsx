@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
+import { pairsOf } from '../../operator/row-words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
 import { Act, Button } from '../parts/inputs.tsx';
@@ -122,13 +123,13 @@ function meaningOf(call: HandCall, state: CallState): string {
 }
 
 function Content({ call: { path, body } }: { readonly call: HandCall }) {
-  const pairs = Object.entries({ ...path, ...z.record(z.string(), z.unknown()).catch({}).parse(body) });
+  const pairs = pairsOf({ ...path, ...z.record(z.string(), z.unknown()).catch({}).parse(body) });
   return (
     <Section title="What was sent">
       <dl class="facts">
         {pairs.map(([name, value]) => (
           <Fact name={<Foreign text={name} most={60} />}>
-            <Foreign text={typeof value === 'string' ? value : JSON.stringify(value)} most={600} />
+            <Foreign text={value} most={600} />
           </Fact>
         ))}
       </dl>

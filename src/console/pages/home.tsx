@@ -5,10 +5,10 @@ import { type Run, runningRuns } from '../../engine/ledger/runs.ts';
 import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { formatTook } from '../../operator/format.ts';
+import { accountPath, pageAbout } from '../../operator/page-paths.ts';
 import { kindOf, phaseWords } from '../../operator/phase-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
 import { lastNights, NIGHTS, zonesOf } from '../../operator/sync-list.ts';
-import { budgetLimits } from '../../settings/settings.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { LastHour } from '../parts/charts.tsx';
@@ -16,10 +16,8 @@ import { Legend, Nights } from '../parts/nights.tsx';
 import { addressOf, Chip, Command, Empty, Foreign, Link, Section, Time } from '../parts/parts.tsx';
 import { Doing } from '../parts/phases.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
-import { accountPath } from './account.tsx';
-import { RateNow } from './account-parts.tsx';
+import { PauseAsked } from './account-parts.tsx';
 import { NextStarts } from './next-starts.tsx';
-import { targetPath } from './target-parts.tsx';
 
 export const home = definePage({
   path: '/',
@@ -53,7 +51,7 @@ export const home = definePage({
           )}
           <div class="columns">
             <NextStarts status={status} settings={settings} />
-            <Budgets accounts={status.accounts} hours={hours} context={context} />
+            <Budgets accounts={status.accounts} hours={hours} />
           </div>
           {Object.keys(settings.syncs).length > 0 && !isNew && (
             <Section title={`Last ${NIGHTS} days`} side={<Legend />}>
@@ -136,7 +134,7 @@ function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint
                 {inReview !== undefined && inReview > 0 ? (
                   <a href={addressOf('/review', { sync: title })}>Review {plural(inReview, 'row')}</a>
                 ) : (
-                  <a href={pageOf(about)}>{STEPS[event]}</a>
+                  <a href={pageAbout(about)}>{STEPS[event]}</a>
                 )}
               </p>
             </div>
@@ -163,26 +161,11 @@ const STEPS: Readonly<Record<Need['event'], string>> = {
   'target-failing': 'See its deliveries',
 };
 
-function pageOf({ kind, name }: Need['about']): string {
-  switch (kind) {
-    case 'run':
-      return `/runs/${name}`;
-    case 'sync':
-      return '/syncs';
-    case 'target':
-      return targetPath(name);
-    case 'account':
-      return accountPath(name);
-    default:
-      return kind satisfies never;
-  }
-}
-
 function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>) {
-  if (about.kind !== 'run') return <a href={pageOf(about)}>{what}</a>;
+  if (about.kind !== 'run') return <a href={pageAbout(about)}>{what}</a>;
   return (
     <>
-      <Link to={pageOf(about)} text={title} most={80} /> <code class="id">{about.name}</code>
+      <Link to={pageAbout(about)} text={title} most={80} /> <code class="id">{about.name}</code>
     </>
   );
 }
@@ -227,15 +210,14 @@ function Running({ report, progress }: RunningRun) {
 interface BudgetsProps {
   readonly accounts: Status['accounts'];
   readonly hours: ReadonlyMap<string, readonly BudgetMinute[]>;
-  readonly context: PageContext;
 }
 
-function Budgets({ accounts, hours, context }: BudgetsProps) {
+function Budgets({ accounts, hours }: BudgetsProps) {
   return (
     <Section title="Budgets">
       <table class="list">
         <tbody>
-          {accounts.map(({ account, allowed, suspended, pausedUntil }) => (
+          {accounts.map(({ account, allowed, ratePerSecond, suspended, pausedUntil }) => (
             <tr>
               <th scope="row">
                 <a id={`budget-${account}`} href={accountPath(account)}>
@@ -244,19 +226,11 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
               </th>
               <td class="rate">
                 {suspended !== null && <Chip tone="bad">suspended</Chip>}
-                {suspended === null && pausedUntil !== null && (
-                  <Chip tone="warn">
-                    waits for the rate limit until <Time at={pausedUntil} exact />
-                  </Chip>
-                )}
-                {suspended === null && pausedUntil === null && (
-                  <>
-                    {allowed} <RateNow account={account} context={context} />
-                  </>
-                )}
+                {suspended === null && pausedUntil !== null && <PauseAsked until={pausedUntil} />}
+                {suspended === null && pausedUntil === null && allowed}
               </td>
               <td>
-                <LastHour minutes={hours.get(account) ?? []} most={allowedNow(context, account)} />
+                <LastHour minutes={hours.get(account) ?? []} most={ratePerSecond} />
               </td>
             </tr>
           ))}
@@ -264,10 +238,4 @@ function Budgets({ accounts, hours, context }: BudgetsProps) {
       </table>
     </Section>
   );
-}
-
-/** Calls a second; undefined while the limit is being discovered. */
-function allowedNow({ budgets, settings }: PageContext, account: string): number | undefined {
-  const of = settings.accounts[account];
-  return budgets().get(account)?.ratePerSecond ?? (of && budgetLimits(of).ratePerSecond);
 }

@@ -2,10 +2,9 @@
 import type { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { withOptions } from '../../base/reasons/template.ts';
-import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
-import { type LinkCursor, type ListedLink, listLinks } from '../../mirror/links/list-links.ts';
+import type { ListedLink } from '../../mirror/links/list-links.ts';
 import { linkableTargets } from '../../operator/link-import.ts';
-import { linkPageQuery } from '../api/filters.ts';
+import { linkPageQuery, pageOfLinks } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { Act, Check, Field, Hidden, LongField, Select, Submit } from '../parts/inputs.tsx';
 import { addressOf, Empty, Foreign, More, Section, Table, Time } from '../parts/parts.tsx';
@@ -16,10 +15,8 @@ export const links = definePage({
   path: '/links',
   query: linkPageQuery,
   async show({ pool, settings, canAct }, { query }) {
-    const { target, account, q, after, file } = query;
-    const scope = account === undefined ? undefined : await scopeNamed(pool, account);
-    const { links: found, total } = await listLinks(pool, { target, scope, text: q }, PER_PAGE, after);
-    const last = total > found.length ? found.at(-1) : undefined;
+    const { target, account, q, file } = query;
+    const { links: found, total, next } = await pageOfLinks(pool, query, PER_PAGE);
     const [targets, accounts] = [linkableTargets(settings), Object.keys(settings.accounts)];
     return {
       title: 'Links',
@@ -61,16 +58,12 @@ export const links = definePage({
             }
           >
             <List links={found} canAct={canAct} />
-            <More to={last && addressOf('/links', { target, account, q, after: cursorOf(last) })} />
+            <More to={next && addressOf('/links', { target, account, q, after: next })} />
           </Section>
         ),
     };
   },
 });
-
-function cursorOf({ target, account, task }: LinkCursor): string {
-  return JSON.stringify([target, account, task]);
-}
 
 function List({ links, canAct }: { readonly links: readonly ListedLink[]; readonly canAct: boolean }) {
   return (

@@ -13,7 +13,7 @@ import type { LoadState } from '../loads/loads.ts';
 import type { Checked, Upload } from '../loads/uploads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Button, Submit } from '../parts/inputs.tsx';
-import { addressOf, Crumbs, Foreign, Section, Title } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Foreign, Items, Section, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { Columns } from './load-columns.tsx';
 import { FirstLines, FirstRows, SHOWN_COLUMNS } from './load-lines.tsx';
@@ -103,13 +103,7 @@ function resultOf({ name, account }: Upload, { run, status, rows, lines, warning
       )}
       {warnings.length > 0 && (
         <Section title="Before you approve">
-          <ul class="notes">
-            {warnings.map((text) => (
-              <li>
-                <Words text={text} most={600} />
-              </li>
-            ))}
-          </ul>
+          <Items as="notes" of={warnings.map((text) => <Words text={text} most={600} />)} />
           <p class="dim">
             To read it in another way or load only some of its orders, do not approve the plan, and{' '}
             <a href={addressOf('/load', { account })}>load the file again</a>.

@@ -8,8 +8,10 @@ import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { formatAmount, formatTook } from '../../operator/format.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
 import { verdictWords } from '../../operator/run-words.ts';
+import { ARE_UPDATES, planQuery } from '../api/filters.ts';
+import { pageOf } from '../api/shapes.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Crumbs, Empty, Fact, Foreign, Link, More, Section, Table } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Empty, Fact, Foreign, Items, Link, More, Section, Table } from '../parts/parts.tsx';
 
 const PAGE = 50;
 const SAMPLES = 5;
@@ -43,15 +45,14 @@ export function Plan({ run, plan, samples: [created, updated] = [[], []] }: Plan
         {written > 0 && <Fact name="Written already">{plural(written, what)}</Fact>}
         {others.length > 0 && (
           <Fact name="Not written">
-            <ul class="inline">
-              {others.map((verdict) => (
-                <li>
-                  <a href={addressOf(`/runs/${run.id}/rows`, { verdict })}>
-                    {formatCount(counts[verdict])} {verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}
-                  </a>
-                </li>
+            <Items
+              as="inline"
+              of={others.map((verdict) => (
+                <a href={addressOf(`/runs/${run.id}/rows`, { verdict })}>
+                  {formatCount(counts[verdict])} {verdictWords(verdict, run)}
+                </a>
               ))}
-            </ul>
+            />
           </Fact>
         )}
         {writesOf(plan) > 0 && (
@@ -170,16 +171,12 @@ const KINDS = { all: 'All', new: 'New', updates: 'Updates' } as const;
 export const plan = definePage({
   path: '/runs/:run/plan',
   params: z.object({ run: z.string() }),
-  query: z.object({
-    kind: z.enum(['all', 'new', 'updates']).prefault('all'),
-    after: z.coerce.number().int().optional(),
-  }),
+  query: planQuery,
   async show({ pool }, { params, query: { kind, after } }) {
     const run = await readRun(pool, params.run);
     const path = `/runs/${run.id}/plan`;
-    const which = kind === 'all' ? {} : { areUpdates: kind === 'updates' };
-    const writes = await pageOfShown(pool, run.id, { ...which, after, limit: PAGE });
-    const next = writes.length < PAGE ? undefined : addressOf(path, { kind, after: writes.at(-1)?.n });
+    const found = await pageOfShown(pool, run.id, { areUpdates: ARE_UPDATES[kind], after, limit: PAGE + 1 });
+    const { shown: writes, next } = pageOf(found, PAGE, ({ n }) => String(n));
     return {
       title: `The plan of ${run.id}`,
       tab: 'runs',
@@ -205,7 +202,7 @@ export const plan = definePage({
       ),
       body:
         writes.length === 0 ? (
-          <Empty title={after === undefined ? 'No such write' : 'No more writes'}>
+          <Empty title="No such write">
             <p>
               <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
             </p>
@@ -213,7 +210,7 @@ export const plan = definePage({
         ) : (
           <>
             <Writes run={run} writes={writes} />
-            <More to={next} label="More" />
+            <More to={next && addressOf(path, { kind, after: next })} label="More" />
           </>
         ),
     };

@@ -1,8 +1,8 @@
 /** Queues: the jobs that workers share, by state. A job only names the run to work on; the work itself is in the ledger. */
 import { formatCount, plural } from '../../base/counts.ts';
-import { type ListedJob, QUEUE_STATES } from '../../engine/worker/queue.ts';
+import type { ListedJob } from '../../engine/worker/queue.ts';
 import { phaseWords } from '../../operator/phase-words.ts';
-import { QUEUE_WORDS } from '../../operator/queue-words.ts';
+import { QUEUE_WORDS, readQueue } from '../../operator/queue-states.ts';
 import { definePage } from '../page.ts';
 import { Chip, Crumbs, Empty, Section, Table, Time } from '../parts/parts.tsx';
 
@@ -12,14 +12,7 @@ const MOST = 50;
 export const queues = definePage({
   path: '/queues',
   async show({ queue }) {
-    const shared = await queue();
-    const depth = shared.depth();
-    const states = await Promise.all(
-      QUEUE_STATES.map(async (state) => {
-        const [jobs, counts] = await Promise.all([shared.jobs(state, MOST), depth]);
-        return { state, count: counts[state] ?? 0, jobs };
-      }),
-    );
+    const states = await readQueue(await queue(), MOST);
     return {
       title: 'Queues',
       tab: 'settings',

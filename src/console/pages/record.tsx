@@ -9,7 +9,7 @@ import { linksOf } from '../../engine/ledger/matching/contact-links.ts';
 import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
 import { Button, Field, Hidden, Submit } from '../parts/inputs.tsx';
-import { Fact, Foreign, Section, Title } from '../parts/parts.tsx';
+import { Chip, Fact, Foreign, Section, Title } from '../parts/parts.tsx';
 import { shownOf } from '../records/fields.ts';
 import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
@@ -213,7 +213,7 @@ function Task({ name, id, record, canAct, subtasks }: TaskProps) {
             {subtasks.value.map(({ id: subtask, record: now }) => (
               <li>
                 <Foreign text={valueWords(now.item_name) || `subtask ${subtask}`} most={200} />
-                {flagOf(now.isCompleted) && <span class="chip good">completed</span>}
+                {flagOf(now.isCompleted) && <Chip tone="good">completed</Chip>}
                 {canAct && (
                   <WriteForm account={name} operation="subtasks.update" path={path} page={page}>
                     <Hidden

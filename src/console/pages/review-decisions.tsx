@@ -1,6 +1,7 @@
 /** The decisions about rows in review: who took them, and what became of them. */
 import { z } from 'zod';
 import { listDecisions } from '../../engine/ledger/decisions.ts';
+import { afterNumber, pageOf } from '../api/shapes.ts';
 import { definePage } from '../page.ts';
 import { addressOf, Crumbs, Empty, More } from '../parts/parts.tsx';
 import { DecisionTable } from './review-parts.tsx';
@@ -9,10 +10,10 @@ const PER_PAGE = 50;
 
 export const reviewDecisions = definePage({
   path: '/review/decisions',
-  query: z.object({ after: z.coerce.number().int().optional() }),
+  query: z.object({ after: afterNumber }),
   async show({ pool, canAct }, { query: { after } }) {
-    const decisions = await listDecisions(pool, {}, { limit: PER_PAGE, after });
-    const last = decisions.at(-1);
+    const found = await listDecisions(pool, {}, { limit: PER_PAGE + 1, after });
+    const { shown, next } = pageOf(found, PER_PAGE, ({ entry }) => String(entry));
     return {
       title: 'Decisions',
       tab: 'review',
@@ -24,14 +25,12 @@ export const reviewDecisions = definePage({
         </>
       ),
       body:
-        last === undefined ? (
+        shown.length === 0 ? (
           <Empty title="There is no decision yet" />
         ) : (
           <>
-            <DecisionTable decisions={decisions} canAct={canAct} />
-            <More
-              to={decisions.length < PER_PAGE ? undefined : addressOf('/review/decisions', { after: last.entry })}
-            />
+            <DecisionTable decisions={shown} canAct={canAct} />
+            <More to={next && addressOf('/review/decisions', { after: next })} />
           </>
         ),
     };

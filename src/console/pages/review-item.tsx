@@ -249,7 +249,7 @@ function UseButton({ record, number }: { readonly record: string; readonly numbe
 
 function Choices({ item, choices }: { readonly item: ReviewItem; readonly choices: ReturnType<typeof choicesFor> }) {
   const isOverwrite = item.kind === 'order' && item.reason === 'DIFFERS';
-  const create = item.kind === 'order' ? 'Send it again' : 'Create a customer';
+  const create = item.kind === 'order' ? 'Send it' : 'Create a customer';
   return (
     <>
       <Note />

@@ -6,6 +6,7 @@ import { withOptions } from '../../base/reasons/template.ts';
 import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
 import { reviewQuery } from '../api/filters.ts';
+import { pageOf } from '../api/shapes.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Button, Field, Select } from '../parts/inputs.tsx';
 import { addressOf, Chip, Empty, Foreign, Link, More, Section } from '../parts/parts.tsx';
@@ -22,8 +23,7 @@ export const review = definePage({
   async show(context, { query }) {
     const { after, ...filter } = query;
     const page = await reviewPage(context.pool, filter, { limit: PER_PAGE + 1, after });
-    const items = page.items.slice(0, PER_PAGE);
-    const last = page.items.length > PER_PAGE ? items.at(-1) : undefined;
+    const { shown: items, next } = pageOf(page.items, PER_PAGE, (last) => JSON.stringify(cursorOf(last)));
     return {
       title: 'Review',
       tab: 'review',
@@ -52,7 +52,7 @@ export const review = definePage({
               .map((reason) => (
                 <ReasonGroup reason={reason} items={items} page={page} query={query} context={context} />
               ))}
-            <More to={last && addressOf('/review', { ...filter, after: JSON.stringify(cursorOf(last)) })} />
+            <More to={next && addressOf('/review', { ...filter, after: next })} />
           </>
         ),
     };

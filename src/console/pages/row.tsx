@@ -7,10 +7,9 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type RowAttempt, type RowStory, type RowVerdict, readRowStory } from '../../engine/ledger/views/row-story.ts';
-import { formatTook } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { longId } from '../../operator/review.ts';
-import { OUTCOME_WORDS, STATE_WORDS } from '../../operator/row-words.ts';
+import { cellPairs, OUTCOME_WORDS, pairsOf, STATE_WORDS, tookWords } from '../../operator/row-words.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { isCorrectable } from '../loads/fixes.ts';
@@ -104,7 +103,7 @@ const BECOMES: Readonly<Record<string, string>> = { contacts: 'customer', custom
 function Story({ story, run, hints, recordAt, children }: StoryProps) {
   const type = run.type;
   const { input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
-  const cells = (input.cells ?? []).map(({ column, cell }, i) => [column ?? `(column ${i + 1})`, cell] as const);
+  const cells = cellPairs(input.cells);
   return (
     <>
       <Section title="Verdict">
@@ -127,10 +126,10 @@ function Story({ story, run, hints, recordAt, children }: StoryProps) {
       </Section>
       <div class="columns">
         {cells.length > 0 && <Pairs title="Cells of the file" pairs={cells} />}
-        <Pairs title={cells.length > 0 ? 'Read as' : 'Input'} pairs={textsOf(input.fields)} />
-        <Pairs title="Recognised by" pairs={textsOf(input.keys)} />
+        <Pairs title={cells.length > 0 ? 'Read as' : 'Input'} pairs={pairsOf(input.fields)} />
+        <Pairs title="Recognised by" pairs={pairsOf(input.keys)} />
         {run.options.createCustomers === true && (
-          <Pairs title="Customer, if it is missing" pairs={textsOf(input.customer)} />
+          <Pairs title="Customer, if it is missing" pairs={pairsOf(input.customer)} />
         )}
         <Pairs
           title="Matched with"
@@ -139,7 +138,7 @@ function Story({ story, run, hints, recordAt, children }: StoryProps) {
         {plan !== null && (
           <Pairs
             title="Plan"
-            pairs={[[plan.action, plan.recordId === null ? '' : `record ${plan.recordId}`], ...textsOf(plan.fields)]}
+            pairs={[[plan.action, plan.recordId === null ? '' : `record ${plan.recordId}`], ...pairsOf(plan.fields)]}
           />
         )}
       </div>
@@ -169,8 +168,7 @@ function Verdict({ of, run, hints, recordAt }: Shared & { readonly of: RowVerdic
     <div class="verdict">
       <p>
         <i class={`dot of-${verdict}`} />
-        <strong>{verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}</strong>{' '}
-        {reason !== null && <code>{reason}</code>}
+        <strong>{verdictWords(verdict, run)}</strong> {reason !== null && <code>{reason}</code>}
         {recordId !== null && (
           <>
             {' · record '}
@@ -198,7 +196,7 @@ function attemptCells({ at, action, outcome, httpStatus, reason, facts, tookMs }
     <Time at={at} exact />,
     action,
     OUTCOME_WORDS[outcome],
-    <span class="nowrap">{tookMs === null ? '' : tookMs < 1_000 ? `${tookMs} ms` : formatTook(tookMs)}</span>,
+    <span class="nowrap">{tookWords(tookMs)}</span>,
     <>
       {httpStatus !== null && `HTTP ${httpStatus} `}
       {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts, hints)} />
@@ -232,11 +230,4 @@ function Pairs({ title, pairs }: { readonly title: string; readonly pairs: reado
       </dl>
     </Section>
   );
-}
-
-function textsOf(values: Readonly<Record<string, unknown>> | null): readonly (readonly [string, string])[] {
-  return Object.entries(values ?? {}).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
-  ]);
 }

@@ -111,7 +111,7 @@ function cellsOf(run: Run, row: NumberedRow): readonly Child[] {
     </>,
     <>
       <i class={`dot of-${verdict}`} />
-      {verdictWords(verdict, { type: run.type, dryRun: run.dryRun })}
+      {verdictWords(verdict, run)}
     </>,
     <>
       {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts)} most={200} />

@@ -3,12 +3,12 @@ import type pg from 'pg';
 import { hasReviewToReopen } from '../../engine/ledger/matching/staged-orders.ts';
 import { isHalfRead, isOfOtherTenant, isUnconfirmed } from '../../engine/ledger/run-remedy.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import type { RunReport } from '../../operator/report.ts';
 import { problemsIn } from '../../operator/run-report.ts';
 import type { RunAction } from '../actions/actions.ts';
 import { Act, Button } from '../parts/inputs.tsx';
 import { addressOf } from '../parts/parts.tsx';
-import { accountPath } from './account.tsx';
 
 interface RunActsProps {
   readonly run: Run;

@@ -3,6 +3,7 @@ import { isHalfRead } from '../../engine/ledger/run-remedy.ts';
 import { isUnfinished, type Run } from '../../engine/ledger/runs.ts';
 import type { Suspension } from '../../engine/ledger/scopes/suspensions.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import type { RunReport } from '../../operator/report.ts';
 import type { Waiting } from '../loads/uploads.ts';
 import type { PageContext } from '../page.ts';
@@ -12,18 +13,6 @@ import { type stuckTargets, WaitsForTargets } from './target-parts.tsx';
 
 /** A worker takes a new run sooner. */
 const TAKEN_WITHIN_MS = 10_000;
-
-function EndedAt({ run: { endedAt } }: { readonly run: Run }) {
-  return endedAt === undefined ? null : (
-    <>
-      <Time at={endedAt} exact />:
-    </>
-  );
-}
-
-function Code({ report: { state, error } }: { readonly report: RunReport }) {
-  return state === 'awaiting-approval' ? null : <code>{error?.code}</code>;
-}
 
 interface NoticeProps {
   readonly run: Run;
@@ -47,7 +36,8 @@ export function StateNotice({ run, report, suspended, stuck, correction, correct
     <>
       {report.error && (
         <p class={`notice ${report.state === 'failed' ? 'bad' : 'warn'}`}>
-          {run.status === 'cancelled' ? <EndedAt run={run} /> : <Code report={report} />}{' '}
+          {run.status === 'cancelled' && run.endedAt && [<Time at={run.endedAt} exact />, ':']}
+          {run.status !== 'cancelled' && report.state !== 'awaiting-approval' && <code>{report.error.code}</code>}{' '}
           <Words text={report.error.message} />
           {other !== undefined && (
             <>
@@ -59,7 +49,7 @@ export function StateNotice({ run, report, suspended, stuck, correction, correct
       )}
       {suspended && (
         <p class="notice warn">
-          It waits until account <a href={`/accounts/${encodeURIComponent(run.account)}`}>{run.account}</a> resumes:{' '}
+          It waits until account <a href={accountPath(run.account)}>{run.account}</a> resumes:{' '}
           <Foreign text={suspended.message} most={600} />
         </p>
       )}

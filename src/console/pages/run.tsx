@@ -4,17 +4,17 @@ import { formatCount, plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { listActions } from '../../engine/ledger/console/console-actions.ts';
 import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
-import { DECIDED_PROBLEMS, PROBLEMS, type RowsLeft, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
+import { DECIDED_PROBLEMS, PROBLEMS, rowsLeft, VERDICTS } from '../../engine/ledger/rows.ts';
 import { isUnfinished, type Run, readRun } from '../../engine/ledger/runs.ts';
-import { type BudgetMinute, budgetBetween } from '../../engine/ledger/scopes/budget-minutes.ts';
+import { budgetBetween } from '../../engine/ledger/scopes/budget-minutes.ts';
 import { suspensionOf } from '../../engine/ledger/scopes/suspensions.ts';
-import { type ReasonCount, reasonsOf } from '../../engine/ledger/views/row-groups.ts';
-import { type Throughput, throughputOf } from '../../engine/ledger/views/run-figures.ts';
-import { type PhaseTimes, phaseTimes } from '../../engine/ledger/views/run-phases.ts';
+import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
+import { throughputOf } from '../../engine/ledger/views/run-figures.ts';
+import { phaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { asSentence, formatRate, formatShare, formatTook, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { kindOf, watchesFolder } from '../../operator/phase-words.ts';
-import { type ProblemSection, problemSections } from '../../operator/problem-rows.ts';
+import { problemSections } from '../../operator/problem-rows.ts';
 import type { RunReport, RunState } from '../../operator/report.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
 import { reportRun } from '../../operator/run-report.ts';
@@ -24,7 +24,7 @@ import { SLOW_COUNTS_MS, sharedWhileOpen } from '../live/open-run-reads.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Speed } from '../parts/charts.tsx';
-import { addressOf, Fact, Section, Time, Title } from '../parts/parts.tsx';
+import { addressOf, Fact, Items, Section, Time, Title } from '../parts/parts.tsx';
 import { Phases } from '../parts/phases.tsx';
 import { Problems } from '../parts/problem-groups.tsx';
 import { Counts, CountsBar, State } from '../parts/run-counts.tsx';
@@ -52,14 +52,15 @@ export const run = definePage({
     const { pool, settings, canAct, hint } = context;
     const shown = await readRun(pool, params.run);
     const [figures, actions, suspension, stuck, load, correction] = await Promise.all([
-      figuresOf(context, shown),
+      // The rows of an unfinished run are counted once for all its viewers.
+      sharedWhileOpen(settings, 'figures', { run: shown, read: () => readFigures(context, shown), freshMs: FRESH_MS }),
       listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
       suspensionOf(pool, shown.scope),
       stuckTargets(context, shown),
       readLoad(pool, shown.id),
       correctionOf(pool, shown.id),
     ]);
-    const { report, sections, reasons, throughput, minutes, times, left, rowsSettled, canRetry } = figures;
+    const { report, sections, reasons, throughput, minutes, times, left, canRetry } = figures;
     const suspended = shown.endedAt === undefined ? suspension : undefined;
     const isLoad = load !== undefined;
     const hasResults = isLoad && report.counts.in > 0 && shown.rowsPruned === 0;
@@ -81,7 +82,7 @@ export const run = definePage({
         <>
           <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction, canRetry }} />
           <StateNotice run={shown} {...{ report, suspended, stuck, correction, corrected, hint }} />
-          <Phases run={{ ...shown, rowsSettled }} {...{ report, left, times, minutes }} />
+          <Phases {...{ run: shown, report, left, times, minutes }} />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} {...{ report, hasResults }} hasProblems={sections.length > 0} />
@@ -116,13 +117,7 @@ export const run = definePage({
           )}
           {notes.length > 0 && (
             <Section title="Notes">
-              <ul class="notes">
-                {notes.map((note) => (
-                  <li>
-                    <Words text={asSentence(note)} />
-                  </li>
-                ))}
-              </ul>
+              <Items as="notes" of={notes.map((note) => <Words text={asSentence(note)} />)} />
             </Section>
           )}
           {actions.length > 0 && (
@@ -136,47 +131,30 @@ export const run = definePage({
   },
 });
 
-interface Figures {
-  readonly report: RunReport;
-  readonly sections: readonly ProblemSection[];
-  readonly reasons: readonly ReasonCount[];
-  readonly throughput: Throughput | undefined;
-  /** The budget of its account meanwhile. */
-  readonly minutes: readonly BudgetMinute[];
-  readonly times: readonly PhaseTimes[];
-  readonly left: RowsLeft | undefined;
-  readonly rowsSettled: number;
-  readonly canRetry: boolean;
-}
-
-/** The rows of an unfinished run are counted once for all its viewers. */
-function figuresOf(context: PageContext, run: Run): Promise<Figures> {
-  return sharedWhileOpen(context.settings, 'figures', {
-    run,
-    read: () => readFigures(context, run),
-    freshMs: FRESH_MS,
-  });
-}
-
-async function readFigures({ pool, settings, hint }: PageContext, run: Run): Promise<Figures> {
+async function readFigures(context: PageContext, run: Run) {
+  const { pool, settings } = context;
   const isOpen = isUnfinished(run);
-  const [{ report, sections, reasons, canRetry }, { throughput, minutes }, left, times] = await Promise.all([
-    reportRun(pool, run, settings).then(async (report) => {
-      const settledWell = SETTLED_WELL.filter((verdict) => report.counts[verdict] > 0);
-      const [sections, reasons, canRetry] = await Promise.all([
-        problemSections(pool, report, hintsFor(hint, run), isOpen ? DECIDED_PROBLEMS : PROBLEMS),
-        reasonsOf(pool, run.id, settledWell),
-        isRetriable(pool, run, report),
-      ]);
-      return { report, sections, reasons, canRetry };
-    }),
+  const [rows, speed, left, times] = await Promise.all([
+    rowsOf(context, run),
     sharedRead(settings, `speed ${run.id}`, () => speedOf(pool, run), isOpen ? CHART : {}),
     isOpen && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
     phaseTimes(pool, run),
   ]);
-  return { report, sections, reasons, canRetry, throughput, minutes, times, left, rowsSettled: run.rowsSettled };
+  return { ...rows, ...speed, left, times };
 }
 
+async function rowsOf({ pool, settings, hint }: PageContext, run: Run) {
+  const report = await reportRun(pool, run, settings);
+  const settledWell = SETTLED_WELL.filter((verdict) => report.counts[verdict] > 0);
+  const [sections, reasons, canRetry] = await Promise.all([
+    problemSections(pool, report, hintsFor(hint, run), isUnfinished(run) ? DECIDED_PROBLEMS : PROBLEMS),
+    reasonsOf(pool, run.id, settledWell),
+    isRetriable(pool, run, report),
+  ]);
+  return { report, sections, reasons, canRetry };
+}
+
+/** How fast it sent its rows, and the budget of its account meanwhile. */
 async function speedOf(pool: PageContext['pool'], { id, scope }: Run) {
   const throughput = await throughputOf(pool, id);
   if (throughput === undefined) return { throughput, minutes: [] };

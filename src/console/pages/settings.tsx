@@ -5,7 +5,7 @@ import { maskSettings } from '../../settings/mask.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { sharedRead } from '../live/shared-reads.ts';
 import { definePage } from '../page.ts';
-import { Foreign, Section } from '../parts/parts.tsx';
+import { Foreign, Items, Section } from '../parts/parts.tsx';
 
 const WIDTH = 120;
 /** Reading the file and its secrets takes longer than the page. */
@@ -44,13 +44,7 @@ export const settings = definePage({
           )}
           {warnings.length > 0 && (
             <Section title="Warnings">
-              <ul class="notes">
-                {warnings.map((warning) => (
-                  <li>
-                    <Foreign text={warning} />
-                  </li>
-                ))}
-              </ul>
+              <Items as="notes" of={warnings.map((warning) => <Foreign text={warning} />)} />
             </Section>
           )}
           <Section title="In effect">

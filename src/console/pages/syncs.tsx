@@ -4,7 +4,7 @@ import { scheduleWords } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs } from '../../operator/sync-list.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Act } from '../parts/inputs.tsx';
-import { addressOf, Chip, Command, Empty, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Command, Empty, Fact, Foreign, Items, Section, Time } from '../parts/parts.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
 
 export const syncs = definePage({
@@ -43,15 +43,14 @@ export const syncs = definePage({
   },
 });
 
-function SyncCard({
-  listed,
-  context: { canAct, hint },
-}: {
+interface SyncProps {
   readonly listed: ListedSync;
   readonly context: PageContext;
-}) {
-  const { sync, paused, next, pausedRun, overdue, unfinished, last } = listed;
-  const { name, type, account, schedule } = sync;
+}
+
+function SyncCard({ listed, context }: SyncProps) {
+  const { canAct, hint } = context;
+  const { name, type, account, schedule } = listed.sync;
   return (
     <section class="card sync">
       <div class="headline">
@@ -68,63 +67,7 @@ function SyncCard({
           </div>
         )}
       </div>
-      <dl class="facts">
-        {paused && (
-          <Fact name="Schedule">
-            <Chip tone="warn">paused</Chip> since <Time at={paused.pausedAt} />
-            {paused.reason !== undefined && (
-              <>
-                {': '}
-                <Foreign text={paused.reason} most={300} />
-              </>
-            )}
-          </Fact>
-        )}
-        {overdue && (
-          <Fact name="Overdue">
-            <Chip tone="bad">not started</Chip> It was due at <Time at={overdue.since} />:{' '}
-            {overdue.waitsFor ? (
-              <>
-                it waits for run <a href={`/runs/${overdue.waitsFor}`}>{overdue.waitsFor}</a>, which writes the same
-                records.
-              </>
-            ) : (
-              <>
-                no scheduler runs.
-                <Command line={hint('start')} />
-              </>
-            )}
-          </Fact>
-        )}
-        {next.length > 0 && (
-          <Fact name="Next starts">
-            <ul class="inline">
-              {next.map((at) => (
-                <li>
-                  <Time at={at} exact={isClose(next)} />
-                </li>
-              ))}
-            </ul>
-            {pausedRun && <span class="dim">Only if run {pausedRun} has ended by then.</span>}
-          </Fact>
-        )}
-        {unfinished && (
-          <Fact name="Now">
-            <a href={`/runs/${unfinished.run}`}>{unfinished.run}</a> <State report={unfinished} />{' '}
-            <Counts report={unfinished} />
-          </Fact>
-        )}
-        <Fact name="Last run">
-          {last ? (
-            <>
-              <a href={`/runs/${last.run}`}>{last.run}</a> <State report={last} />{' '}
-              {last.endedAt && <Time at={last.endedAt} />} <Counts report={last} />
-            </>
-          ) : (
-            <span class="dim">none has ended yet</span>
-          )}
-        </Fact>
-      </dl>
+      <SyncFacts listed={listed} context={context} />
       <div class="card-foot">
         <span class="links">
           <a href={addressOf('/runs', { sync: name })}>All its runs</a>
@@ -134,10 +77,66 @@ function SyncCard({
         </span>
         {canAct &&
           schedule &&
-          (paused ? <Act path={`/syncs/${name}/resume`} label="Resume the schedule" /> : <PauseForm name={name} />)}
+          (listed.paused ? (
+            <Act path={`/syncs/${name}/resume`} label="Resume the schedule" />
+          ) : (
+            <PauseForm name={name} />
+          ))}
       </div>
       <Command line={hint(`run ${name}`)} />
     </section>
+  );
+}
+
+function SyncFacts({ listed, context: { hint } }: SyncProps) {
+  const { paused, next, pausedRun, overdue, unfinished, last } = listed;
+  return (
+    <dl class="facts">
+      {paused && (
+        <Fact name="Schedule">
+          <Chip tone="warn">paused</Chip> since <Time at={paused.pausedAt} />
+          {paused.reason !== undefined && [': ', <Foreign text={paused.reason} most={300} />]}
+        </Fact>
+      )}
+      {overdue && (
+        <Fact name="Overdue">
+          <Chip tone="bad">not started</Chip> It was due at <Time at={overdue.since} />:{' '}
+          {overdue.waitsFor ? (
+            <>
+              it waits for run <a href={`/runs/${overdue.waitsFor}`}>{overdue.waitsFor}</a>, which writes the same
+              records.
+            </>
+          ) : (
+            <>
+              no scheduler runs.
+              <Command line={hint('start')} />
+            </>
+          )}
+        </Fact>
+      )}
+      {next.length > 0 && (
+        <Fact name="Next starts">
+          <Items as="inline" of={next.map((at) => <Time at={at} exact={isClose(next)} />)} />
+          {pausedRun && <span class="dim">Only if run {pausedRun} has ended by then.</span>}
+        </Fact>
+      )}
+      {unfinished && (
+        <Fact name="Now">
+          <a href={`/runs/${unfinished.run}`}>{unfinished.run}</a> <State report={unfinished} />{' '}
+          <Counts report={unfinished} />
+        </Fact>
+      )}
+      <Fact name="Last run">
+        {last ? (
+          <>
+            <a href={`/runs/${last.run}`}>{last.run}</a> <State report={last} />{' '}
+            {last.endedAt && <Time at={last.endedAt} />} <Counts report={last} />
+          </>
+        ) : (
+          <span class="dim">none has ended yet</span>
+        )}
+      </Fact>
+    </dl>
   );
 }
 

@@ -7,6 +7,7 @@ import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { failureOf, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
 import { isStranded, strandedWords } from '../../operator/deliveries.ts';
+import { targetPath } from '../../operator/page-paths.ts';
 import { secretsIn } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import { sourceOf } from '../../settings/secrets.ts';
@@ -14,39 +15,30 @@ import type { Settings } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
 import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts/parts.tsx';
 
-export function targetPath(target: string): string {
-  return `/targets/${encodeURIComponent(target)}`;
-}
-
 interface TargetsProps {
-  readonly names: readonly string[];
   readonly counts: readonly DeliveryCounts[];
   readonly health: ReadonlyMap<string, HealthProps>;
   readonly settings: Settings;
 }
 
-export function Targets({ names, counts, health, settings }: TargetsProps) {
+export function Targets({ counts, health, settings }: TargetsProps) {
   return (
     <Section title="Targets">
       <Table columns={['Target', 'State', { title: 'Waiting', as: 'number' }, { title: 'Dead letters', as: 'number' }]}>
-        {names.map((target) => {
-          const counted = counts.find((one) => one.target === target) ?? { target, open: 0, dead: 0 };
-          const { open, dead } = counted;
-          return (
-            <tr>
-              <td>
-                <a id={`target-${target}`} href={targetPath(target)}>
-                  {target}
-                </a>
-              </td>
-              <td>
-                <Health {...health.get(target)} dead={dead} stranded={isStranded(counted, settings) && counted} />
-              </td>
-              <CountOf target={target} verdict="waiting" count={open} />
-              <CountOf target={target} verdict="dead" count={dead} />
-            </tr>
-          );
-        })}
+        {counts.map((counted) => (
+          <tr>
+            <td>
+              <a id={`target-${counted.target}`} href={targetPath(counted.target)}>
+                {counted.target}
+              </a>
+            </td>
+            <td>
+              <TargetHealth health={health.get(counted.target)} counted={counted} settings={settings} />
+            </td>
+            <CountOf target={counted.target} verdict="waiting" count={counted.open} />
+            <CountOf target={counted.target} verdict="dead" count={counted.dead} />
+          </tr>
+        ))}
       </Table>
     </Section>
   );
@@ -79,8 +71,6 @@ interface HealthProps {
   /** Its newest dead letters: since when, and why. */
   readonly refused?: Undelivered['dead'];
   readonly dead?: number;
-  /** Its deliveries that no process with these settings sends. */
-  readonly stranded?: DeliveryCounts | false | undefined;
 }
 
 /** How these targets are, by name; those without a problem are left out. */
@@ -119,13 +109,23 @@ export async function stuckTargets({ pool, settings: { syncs } }: PageContext, {
   return endedAt === undefined && of?.type === 'tasks' ? stuckOf(pool, of.targets) : [];
 }
 
-export function Health({ state, retried, refused, dead = 0, stranded }: HealthProps) {
-  if (stranded)
-    return (
-      <p>
-        <Chip tone="warn">not in the settings</Chip> {strandedWords(stranded)}
-      </p>
-    );
+interface TargetHealthProps {
+  readonly health: HealthProps | undefined;
+  readonly counted: DeliveryCounts;
+  readonly settings: Settings;
+}
+
+/** Of a target that may have left the settings. */
+export function TargetHealth({ health, counted, settings }: TargetHealthProps) {
+  if (!isStranded(counted, settings)) return <Health {...health} dead={counted.dead} />;
+  return (
+    <p>
+      <Chip tone="warn">not in the settings</Chip> {strandedWords(counted)}
+    </p>
+  );
+}
+
+function Health({ state, retried, refused, dead = 0 }: HealthProps) {
   if (!state && !retried && dead === 0) return <Chip tone="good">no problem</Chip>;
   const { disabled, blockedUntil } = state ?? {};
   const failing = failureOf(state?.failing, retried);
@@ -171,9 +171,8 @@ export function secretsOf(settings: object | undefined): Child {
 }
 
 /** How deliveries to a webhook are signed. During a rotation, receivers can check either signature. */
-export function Signing({ target }: { readonly target: TargetSettings | undefined }) {
-  if (target?.type !== 'webhook') return null;
-  if (target.previousSecret === undefined) return <>signed with one secret</>;
+export function Signing({ previousSecret }: Extract<TargetSettings, { type: 'webhook' }>) {
+  if (previousSecret === undefined) return <>signed with one secret</>;
   return (
     <>
       The secret is being rotated: signed with both. When every receiver has the new one, remove{' '}

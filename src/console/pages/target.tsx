@@ -5,22 +5,19 @@ import { formatCount } from '../../base/counts.ts';
 import { shellWord, withOptions } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
-import { countDeliveries } from '../../mirror/outbox/deliveries.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
-import { isStranded, requireTarget } from '../../operator/deliveries.ts';
-import { checkTargets } from '../../operator/target-check.ts';
+import { countOutbox, isStranded, requireTarget } from '../../operator/deliveries.ts';
+import { targetPath } from '../../operator/page-paths.ts';
+import { checkNow } from '../../operator/target-check.ts';
 import { Hidden, maskUrl } from '../../settings/hidden.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { definePage, type PageContext } from '../page.ts';
+import { definePage } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
 import { Act, Button, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Chip, Crumbs, Facts, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { Health, healthOf, Signing, secretsOf, targetPath } from './target-parts.tsx';
-
-/** The time that a check may take. */
-const CHECK_MS = 20_000;
+import { healthOf, Signing, secretsOf, TargetHealth } from './target-parts.tsx';
 
 /** What is not in the settings is neither checked nor tested. */
 function commandOf(name: string, { isTarget, channel }: { isTarget: boolean; channel: string | undefined }): string {
@@ -34,15 +31,15 @@ export const target = definePage({
   query: z.object({ check: z.literal('1').optional() }),
   async show(context, { params: { target: name }, query }) {
     const { pool, settings, canAct } = context;
-    const counts = (await countDeliveries(pool)).find((one) => one.target === name);
-    if (counts === undefined) requireTarget(settings, name);
+    const counted = (await countOutbox(pool, settings)).find((one) => one.target === name);
+    if (!counted) throw requireTarget(settings, name); // throws: neither the settings nor the outbox has it
     const health = (await healthOf(pool, [name])).get(name);
     const lag = (await lagOf(pool)).find((one) => one.target === name);
-    const { open, dead } = counts ?? { open: 0, dead: 0 };
+    const { open, dead } = counted;
     const channel = channelIn(name);
     const own = settings.targets[name];
     const channelSettings = channel === undefined ? undefined : settings.alerts[channel];
-    const stranded = counts && isStranded(counts, settings) && counts;
+    const isLeft = isStranded(counted, settings);
     return {
       title: name,
       tab: 'deliveries',
@@ -58,7 +55,7 @@ export const target = definePage({
         <>
           <div class="headline">
             <div>
-              <Health {...health} dead={dead} stranded={stranded} />
+              <TargetHealth {...{ health, counted, settings }} />
             </div>
             <div class="acts">
               {dead > 0 && (
@@ -69,7 +66,7 @@ export const target = definePage({
                 />
               )}
               {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
-              {stranded && canAct && <Act path={`${targetPath(name)}/drop`} label="Drop what waits" />}
+              {isLeft && canAct && <Act path={`${targetPath(name)}/drop`} label="Drop what waits" />}
               {(channel !== undefined || takesTests(own)) && canAct && (
                 <Act path={`${targetPath(name)}/test`} label="Send a test message" />
               )}
@@ -83,7 +80,7 @@ export const target = definePage({
               Type: own?.type ?? channelSettings?.type ?? 'not in the settings',
               Address: addressIn(own),
               'Receives from': sendersOf(settings, name),
-              Signing: own?.type === 'webhook' && <Signing target={own} />,
+              Signing: own?.type === 'webhook' && <Signing {...own} />,
               Secrets: secretsOf(own ?? channelSettings),
               Deliveries: (
                 <>
@@ -100,7 +97,7 @@ export const target = definePage({
           />
           {query.check !== undefined && own !== undefined && (
             <Section title="Check">
-              <Findings findings={await checkNow(context, name)} />
+              <Findings findings={await checkNow(name, { pool, open: context.targets.open })} />
             </Section>
           )}
           {lag && (
@@ -129,22 +126,6 @@ function sendersOf({ syncs }: Settings, target: string): Child {
   const senders = Object.values(syncs).filter((sync) => sync.type === 'tasks' && sync.targets.includes(target));
   if (senders.length === 0) return null;
   return senders.map(({ name }, i) => [i > 0 && ', ', <a href={addressOf('/runs', { sync: name })}>{name}</a>]);
-}
-
-/** Reads the outside system now. */
-export async function checkNow(
-  { pool, targets }: Pick<PageContext, 'pool' | 'targets'>,
-  name: string,
-): Promise<readonly Finding[]> {
-  const signal = AbortSignal.timeout(CHECK_MS);
-  try {
-    const [checked] = await checkTargets([name], { pool, open: targets.open, signal });
-    return checked?.findings ?? [];
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    const detail = `no result within ${CHECK_MS / 1_000} s; the command line has no such limit`;
-    return [{ what: 'answer', status: 'unknown', detail }];
-  }
 }
 
 const TONES = { ok: 'good', problem: 'bad', unknown: 'warn' } as const;

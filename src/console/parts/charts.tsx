@@ -4,6 +4,7 @@ import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts'
 import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
 import type { Lag } from '../../mirror/outbox/delays.ts';
 import { formatShare, formatTook } from '../../operator/format.ts';
+import { accountPath } from '../../operator/page-paths.ts';
 import { Table, Time } from './parts.tsx';
 
 const HEIGHT = 80;
@@ -70,7 +71,7 @@ export function Speed({ throughput: { sent, widthS, startedAt }, account, minute
     <>
       <p class="dim">
         {plural(total, 'send')}, at most {most} in {formatTook(widthS * 1_000)}. The page of{' '}
-        <a id="budget" href={`/accounts/${encodeURIComponent(account)}`}>
+        <a id="budget" href={accountPath(account)}>
           account {account}
         </a>{' '}
         shows the calls of all runs. The allowed rate is kept for a week. A row counts in the second in which its answer
@@ -95,19 +96,13 @@ export function Lags({ lag: { target, longestMs, from } }: { readonly lag: Lag }
 }
 
 /** Calls of an account: the last minutes as a gauge, and the last hour minute by minute. `most`: calls a second that are allowed. */
-export function LastHour({
-  minutes,
-  most,
-}: {
-  readonly minutes: readonly BudgetMinute[];
-  readonly most: number | undefined;
-}) {
+export function LastHour({ minutes, most }: { readonly minutes: readonly BudgetMinute[]; readonly most: number }) {
   if (minutes.length === 0) return <small class="dim">no call in the last hour</small>;
   const calls = minutes.map((minute) => minute.calls);
   const total = calls.reduce((sum, n) => sum + n, 0);
   return (
     <span class="spark">
-      {most !== undefined && <Gauge minutes={minutes.slice(-2)} most={most} />}
+      <Gauge minutes={minutes.slice(-2)} most={most} />
       <Svg values={calls} label={`Calls in each minute of the last hour, at most ${formatCount(Math.max(...calls))}`} />
       <small class="dim">{plural(total, 'call')} in the last hour</small>
     </span>

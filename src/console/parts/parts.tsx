@@ -227,9 +227,20 @@ export function Fact({ name, children }: { readonly name: Child; readonly childr
   );
 }
 
+/** A list of things that are each a line. */
+export function Items({ as, of }: { readonly as: 'notes' | 'inline' | 'comments'; readonly of: readonly Child[] }) {
+  return (
+    <ul class={as}>
+      {of.map((one) => (
+        <li>{one}</li>
+      ))}
+    </ul>
+  );
+}
+
 /** Link to the next page of a list. */
-export function More({ to, label = 'Older' }: { readonly to: string | undefined; readonly label?: string }) {
-  if (to === undefined) return null;
+export function More({ to, label = 'Older' }: { readonly to: string | null | undefined; readonly label?: string }) {
+  if (!to) return null;
   return (
     <p class="more">
       <a class="button" href={to} rel="next">

@@ -130,9 +130,9 @@ export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'>
     const words = left ? `${formatCount(left.toSettle)} to settle${why}` : seen;
     return <span class="dim">{before + words}</span>;
   }
-  const all = run.rowsSettled + left.toSend;
-  const words = `${before}${formatCount(run.rowsSettled)} of ${formatCount(all)}`;
-  return all === 0 ? null : <Progress share={run.rowsSettled / all} words={words} />;
+  const { planned, toSend } = left;
+  const words = `${before}${formatCount(planned - toSend)} of ${formatCount(planned)}`;
+  return planned === 0 ? null : <Progress share={(planned - toSend) / planned} words={words} />;
 }
 
 /** A load is planned again after its first orders were approved and written. */

@@ -68,8 +68,7 @@ export function bodyFrom(name: OperationName, given: Readonly<Record<string, str
 function typed({ name, type }: Field, text: string): unknown {
   if (type === 'flag') return text === 'yes';
   if (type === 'time') return text.length === 16 ? `${text}:00` : text;
-  if (type === 'text') return text;
-  if (type === 'id') return text; // at some services it is a text
+  if (type === 'text' || type === 'id') return text; // an id is a text at some services
   if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   throw new LockstepError('FIELD_WRONG', `${name}: write digits, with a point before decimals. Nothing was sent`);
 }

@@ -51,11 +51,7 @@ export async function listRecords(
   return listWhere(account, kind, keep, after);
 }
 
-/** The records that have all these values, such as those that a create sent. */
-export async function listLike(account: Account, kind: RecordKind, values: object): Promise<ListedPage> {
-  return listWhere(account, kind, isLike(values));
-}
-
+/** Whether a record has all these values, such as those that a create sent. */
 export function isLike(values: object): Keep {
   return (record) => Object.entries(values).every(([name, value]) => isSame(record[name], value));
 }
@@ -268,7 +264,6 @@ function soon(ms: number | undefined): string {
   return ms === undefined ? '' : ` in ${formatTook(Math.max(1_000, ms))}`;
 }
 
-function refusedWords(outcome: Outcome | StreamOutcome): string {
-  if (outcome.status !== 'refused') return UNREADABLE;
-  return `The service refused (HTTP ${outcome.httpStatus}): ${outcome.message}`;
+function refusedWords({ httpStatus, message }: Extract<Outcome | StreamOutcome, { status: 'refused' }>): string {
+  return `The service refused (HTTP ${httpStatus}): ${message}`;
 }

@@ -3,7 +3,7 @@ import type { Account } from '../../engine/account/account.ts';
 import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import { customersLike } from './import.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
-import { isLike, type Listed, listLike, readRecord, readSubtasks } from './read.ts';
+import { isLike, type Listed, type ListedPage, listWhere, readRecord, readSubtasks } from './read.ts';
 
 export type Sent =
   | {
@@ -25,33 +25,29 @@ export function kindSent({ operation }: Pick<HandCall, 'operation'>): RecordKind
 }
 
 export async function findSent(account: Account, call: HandCall): Promise<Sent> {
-  const { operation, body } = call;
   const kind = kindSent(call);
-  const values = typeof body === 'object' && body !== null ? body : {};
-  if (kind === 'subtasks') {
-    const { task_id, ...own } = { task_id: '', ...values };
-    const read = await readSubtasks(account, String(task_id));
-    const [records, problem] = read.status === 'read' ? [read.value, undefined] : [[], read.why];
-    const like = isLike(own);
-    const found = records.filter(({ record }) => like(record));
-    return { status: 'listed', kind: 'subtasks', records: found, isWhole: problem === undefined, problem };
-  }
-  if (operation === 'customers.import') return findImported(account, String({ contact_id: '', ...values }.contact_id));
   if (kind === undefined) return { status: 'not-listed' };
-  const { records, next, problem } = await listLike(account, kind, values);
+  const { records, next, problem } = await findLike(account, kind, call);
   return { status: 'listed', kind, records, isWhole: next === undefined && problem === undefined, problem };
 }
 
-async function findImported(account: Account, contact: string): Promise<Sent> {
-  const read = await readRecord(account, 'contacts', contact);
-  if (read.status === 'failed')
-    return { status: 'listed', kind: 'customers', records: [], isWhole: false, problem: read.why };
-  const { records, next, problem } = await customersLike(account, read.value);
-  return {
-    status: 'listed',
-    kind: 'customers',
-    records,
-    isWhole: next === undefined && problem === undefined,
-    problem,
-  };
+function findLike(account: Account, kind: RecordKind | 'subtasks', { operation, body }: HandCall): Promise<ListedPage> {
+  const values = typeof body === 'object' && body !== null ? body : {};
+  if (kind === 'subtasks') return subtasksLike(account, { task_id: '', ...values });
+  if (operation === 'customers.import') return findImported(account, String({ contact_id: '', ...values }.contact_id));
+  return listWhere(account, kind, isLike(values));
 }
+
+async function subtasksLike(account: Account, { task_id, ...own }: { readonly task_id: string }): Promise<ListedPage> {
+  const read = await readSubtasks(account, String(task_id));
+  if (read.status === 'failed') return unread(read.why);
+  const like = isLike(own);
+  return { records: read.value.filter(({ record }) => like(record)), next: undefined, problem: undefined };
+}
+
+async function findImported(account: Account, contact: string): Promise<ListedPage> {
+  const read = await readRecord(account, 'contacts', contact);
+  return read.status === 'failed' ? unread(read.why) : customersLike(account, read.value);
+}
+
+const unread = (problem: string): ListedPage => ({ records: [], next: undefined, problem });

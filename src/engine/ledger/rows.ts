@@ -164,6 +164,8 @@ const WHOLE = `whole as (
      )`;
 
 export interface RowsLeft {
+  /** All rows that the run sends: those that it has sent, too. */
+  readonly planned: number;
   /** Ready to be sent, or being sent. */
   readonly toSend: number;
   /** Without a verdict. */
@@ -173,10 +175,11 @@ export interface RowsLeft {
 /** How many rows a run has left. It costs a fraction of `openRows`. */
 export async function rowsLeft(db: Queryable, runId: string): Promise<RowsLeft> {
   const counted = await db.query<RowsLeft>(
-    `with ${TO_SEND}, ${WHOLE} select (ready.n + held)::int as "toSend", (inputs - settled)::int as "toSettle" from ready, whole`,
+    `with ${TO_SEND}, ${WHOLE} select (select count(*)::int from ledger.plans where run_id = $1) as planned,
+       (ready.n + held)::int as "toSend", (inputs - settled)::int as "toSettle" from ready, whole`,
     [runId],
   );
-  return counted.rows[0] ?? { toSend: 0, toSettle: 0 };
+  return counted.rows[0] ?? { planned: 0, toSend: 0, toSettle: 0 };
 }
 
 export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {

@@ -33,7 +33,7 @@ async function end(db: Transactional, id: string, status: Ending, error?: RunErr
     `with rows as materialized (
        select (select count(*) from ledger.inputs where run_id = $1) - (select count(*) from ledger.verdicts where run_id = $1) as open
      )
-     update ledger.runs set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = now(), trouble_since = null,
+     update ledger.runs set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = clock_timestamp(), trouble_since = null,
        idle_ms = idle_ms + case when status = 'paused' or is_left then ${IDLE_SINCE_MS} else 0 end,
        error_code = $3, error = $4, open_since = ${OPEN_SINCE}, counts = (select jsonb_object_agg(verdict, n) from
          (select verdict, sum(n) as n from

@@ -177,12 +177,16 @@ export interface RunProgress {
   readonly rowsSettled?: number;
 }
 
-/** Adds to a run's counters and replaces its checkpoint and scan label if given; returns the status of the run. */
+/**
+ * Adds to a run's counters and replaces its checkpoint and scan label if given; a settled row ends the run's failure period.
+ * Returns the status of the run.
+ */
 export async function recordProgress(db: Queryable, id: string, progress: RunProgress): Promise<RunStatus | undefined> {
   const { checkpoint, scan, calls = 0, callsMissed = false, limited = 0, rowsSeen = 0, rowsSettled = 0 } = progress;
   const recorded = await db.query<{ status: RunStatus }>(
     `update ledger.runs set calls = calls + $2, limited = limited + $3, rows_seen = rows_seen + $4,
        rows_settled = rows_settled + $5, checkpoint = coalesce($6, checkpoint), scan = coalesce($7, scan), calls_missed = calls_missed or $8,
+       trouble_since = case when $5 = 0 then trouble_since end,
        open_since = case when status in ('running', 'paused') then open_since else clock_timestamp() end
      where id = $1 returning status`,
     [id, calls, limited, rowsSeen, rowsSettled, checkpoint, scan, callsMissed],

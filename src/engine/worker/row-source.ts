@@ -6,7 +6,7 @@ import { LIMITED_IN_A_ROW, nothingButLimited } from '../account/reads.ts';
 import type { WriteOptions } from '../account/writes.ts';
 import type { SendHow, Sent, Source } from '../dispatch/source.ts';
 import { type Claim, claimTtlMs, extendClaim, releaseClaim, takeClaim } from '../ledger/claims.ts';
-import { type Attempt, type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
+import { type ClaimedRow, claimRows, recordAttempts } from '../ledger/rows.ts';
 import { recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from './job.ts';
 import { notSent, type SentRow } from './sent-row.ts';
@@ -30,7 +30,6 @@ export function writeOptions(lane: Lane, { sends, sourceId }: ClaimedRow, how: S
 export function rowSource(
   { pool, run, worker, account, mostClaims, signal }: JobContext<unknown>,
   send: SendRow,
-  onSent?: (outcome: Attempt) => void,
 ): Source<Claim, ClaimedRow, SentRow, Stop> {
   const ttlMs = claimTtlMs(account.timeoutMs);
   let limitedInARow = 0;
@@ -48,7 +47,6 @@ export function rowSource(
   async function sendRow(row: ClaimedRow, { dispatchBefore }: SendHow): Promise<Sent<SentRow, Stop>> {
     try {
       const sent = await send(row, { dispatchBefore, stopWaiting: signal });
-      onSent?.(sent.result);
       return { outcome: sent, stop: afterLimited(sent) ?? sent.stop };
     } catch (error) {
       // Failed calls are results, so this is a defect. The row may have been sent, and a read settles it.

@@ -4,8 +4,7 @@ import { systemClock } from '../dispatch/clock.ts';
 import { dispatch } from '../dispatch/dispatcher.ts';
 import type { Ended } from '../dispatch/source.ts';
 import { claimTtlMs } from '../ledger/claims.ts';
-import { type Attempt, isAnyToSend } from '../ledger/rows.ts';
-import { markFailing } from '../ledger/runs.ts';
+import { isAnyToSend } from '../ledger/rows.ts';
 import type { JobContext, JobResult } from './job.ts';
 import { rowSource, type SendRow } from './row-source.ts';
 
@@ -18,28 +17,18 @@ const MOST_AHEAD = 400;
 /** Sends until no row is ready, its time slice is over, or it is stopped; job `next` continues once all rows are sent. */
 export async function sendReady(context: JobContext<unknown>, send: SendRow, next: string): Promise<JobResult> {
   const { pool, run } = context;
-  let isAnswering = false;
-  const ended = await sendRows(context, send, ({ outcome, verdict }) => {
-    isAnswering ||= outcome === 'acked' || verdict !== undefined;
-  });
-  if (ended.status === 'stopped') {
-    if (isAnswering) await markFailing(pool, run.id, false); // a service that fails occasionally is not down
-    return ended;
-  }
+  const ended = await sendRows(context, send);
+  if (ended.status === 'stopped') return ended;
   if (ended.status === 'more' || ended.status === 'lost') return { status: 'again', inMs: 0 };
   return (await isAnyToSend(pool, run.id)) ? { status: 'idle' } : { status: 'next', job: next };
 }
 
-/** Sends the run's ready rows for a while. `onSent` is called with each outcome before it is recorded. */
-export function sendRows(
-  context: JobContext<unknown>,
-  send: SendRow,
-  onSent?: (outcome: Attempt) => void,
-): Promise<Ended<Stop>> {
+/** Sends the run's ready rows for a while. */
+export function sendRows(context: JobContext<unknown>, send: SendRow): Promise<Ended<Stop>> {
   const { account, signal, log } = context;
   // As many rows as the budget allows in two seconds, so a slow key does not hold rows that it cannot send.
   const ahead = Math.max(1, Math.min(MOST_AHEAD, Math.ceil(account.ratePerSecond * 2)));
-  return dispatch(rowSource(context, send, onSent), {
+  return dispatch(rowSource(context, send), {
     ttlMs: claimTtlMs(account.timeoutMs),
     timeoutMs: account.timeoutMs,
     concurrency: account.concurrency,

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { capital, ended, shortened } from '../../base/texts.ts';
 import { ALERT_EVENTS, type AlertEvent } from '../../settings/schema-alert.ts';
-import type { Problem } from './problem.ts';
+import { pageAbout } from '../page-paths.ts';
+import { aboutOf, type Problem } from './problem.ts';
 
 /** Stable, because receivers read it. */
 export const alertMessage = z.object({
@@ -63,7 +64,7 @@ export async function openedMessage(
     cause,
     since: since.toISOString(),
     command: complete(command),
-    page: consoleUrl && `${consoleUrl}${pathOf(problem)}`,
+    page: consoleUrl && `${consoleUrl}${pageAbout(aboutOf(problem))}`,
     sync,
     run,
     account,
@@ -90,13 +91,6 @@ export function subjectLine({ state, title }: AlertMessage): string {
 export function bodyLines({ state, text, since, command, page }: AlertMessage): readonly string[] {
   if (state !== 'opened') return [text];
   return [text, `Since: ${timeWords(since)}`, `What to do: ${command}`, ...(page ? [`In the console: ${page}`] : [])];
-}
-
-function pathOf({ run, target, account, sync }: Problem): string {
-  if (run !== undefined) return `/runs/${encodeURIComponent(run)}`;
-  if (target !== undefined) return `/targets/${encodeURIComponent(target)}`;
-  if (account !== undefined) return `/accounts/${encodeURIComponent(account)}`;
-  return sync === undefined ? '/' : '/syncs';
 }
 
 function timeWords(iso: string): string {

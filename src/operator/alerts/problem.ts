@@ -1,5 +1,6 @@
 /** What alerts are about: the problems that exist now. */
 import type { AlertEvent } from '../../settings/schema-alert.ts';
+import type { About } from '../page-paths.ts';
 
 export interface Problem {
   readonly event: AlertEvent;
@@ -30,6 +31,13 @@ export interface Problem {
 
 export function keyOf({ event, subject, key = subject }: Problem): string {
   return `${event}:${key}`;
+}
+
+/** What a person looks at first. */
+export function aboutOf({ run, target, account, subject }: Problem): About {
+  if (run !== undefined) return { kind: 'run', name: run };
+  if (target !== undefined) return { kind: 'target', name: target };
+  return account === undefined ? { kind: 'sync', name: subject } : { kind: 'account', name: account };
 }
 
 /** A problem that does not pass by itself. */

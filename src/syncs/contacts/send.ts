@@ -4,7 +4,7 @@ import { importBody, type LongIds, toBodyId } from '../../client/call/dialect.ts
 import type { JsonObject } from '../../client/call/json.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { type WriteOptions, write } from '../../engine/account/writes.ts';
-import { IMPORT_REFUSED } from '../../engine/ledger/matching/settle-contacts.ts';
+import { IMPORT_REFUSED } from '../../engine/ledger/matching/import-trial.ts';
 import type { Before, ClaimedRow } from '../../engine/ledger/rows.ts';
 import { type SendRow, writeOptions } from '../../engine/worker/row-source.ts';
 import { type SentRow, sent, toSent, toSentUpdate } from '../../engine/worker/sent-row.ts';

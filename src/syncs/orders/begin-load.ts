@@ -29,13 +29,15 @@ export interface LoadSpec extends Omit<Load, 'isReceived' | 'sample'> {
   readonly corrects?: string;
 }
 
-export type BegunLoad =
-  /** Its rows have to be staged; then the load is released. */
-  | { readonly status: 'new'; readonly run: Run }
-  /** Received whole before, and not ended successfully: follow it, and resume it first if it is paused or has failed. */
-  | { readonly status: 'unfinished'; readonly run: Run }
-  /** Nothing is left to do: it is done, or a person did not approve it. */
-  | { readonly status: 'finished'; readonly run: Run };
+export interface BegunLoad {
+  /**
+   * `new`: its rows have to be staged; then the load is released. `unfinished`: received whole before, and not ended
+   * successfully: follow it, and resume it first if it is paused or has failed. `finished`: nothing is left to do: it is
+   * done, or a person did not approve it.
+   */
+  readonly status: 'new' | 'unfinished' | 'finished';
+  readonly run: Run;
+}
 
 /** The load as it was received, for its results. */
 export interface Load {
@@ -58,35 +60,36 @@ const RECEIVER_ID = randomBytes(4).toString('hex');
  * Begins a load, or finds it. A load that was received only in part is deleted and begun again.
  * @throws LockstepError LOAD_BEING_RECEIVED while another process is staging it, LINES_CORRECTED
  */
-export async function beginLoad(pool: pg.Pool, spec: LoadSpec): Promise<BegunLoad> {
-  for (;;) {
-    const begun = await inTransaction(pool, (db) => findOrBegin(db, spec));
-    if (begun !== 'again') return begun;
-  }
+export function beginLoad(pool: pg.Pool, spec: LoadSpec): Promise<BegunLoad> {
+  return untilBegun(pool, (db) => findOrBegin(db, spec));
 }
 
 /**
  * Begins the load that applies the plan of a dry run, from the rows that the dry run has checked; or finds the load of the same
  * file.
  */
-export async function beginPlannedLoad(pool: pg.Pool, planning: Run, plan: AppliedPlan): Promise<BegunLoad> {
+export function beginPlannedLoad(pool: pg.Pool, planning: Run, plan: AppliedPlan): Promise<BegunLoad> {
   const { savePlan: _, ...options } = ordersOptions.parse(planning.options);
-  for (;;) {
-    const begun = await inTransaction(pool, async (db) => {
-      const load = await loadOf(db, planning.id);
-      const { account, scope, lane } = planning;
-      const applied = { ...options, confirm: false, plan: plan.id };
-      const spec = { ...load, account, scope, lane, options: applied, dryRun: false };
-      const found = await findOrBegin(db, spec);
-      if (found === 'again' || found.status !== 'new') return found;
-      const { id } = found.run;
-      await copyStaged(db, planning.id, id);
-      await bindToPlan(db, id, plan);
-      await releaseLoad(db, id, load.sample);
-      return { status: found.status, run: await readRun(db, id) };
-    });
-    if (begun !== 'again') return begun;
-  }
+  const { account, scope, lane } = planning;
+  const applied = { account, scope, lane, options: { ...options, confirm: false, plan: plan.id }, dryRun: false };
+  return untilBegun(pool, async (db) => {
+    const load = await loadOf(db, planning.id);
+    const found = await findOrBegin(db, { ...load, ...applied });
+    if (found?.status !== 'new') return found;
+    const { id } = found.run;
+    await copyStaged(db, planning.id, id);
+    await bindToPlan(db, id, plan);
+    await releaseLoad(db, id, load.sample);
+    return { status: found.status, run: await readRun(db, id) };
+  });
+}
+
+/** `begin` returns undefined if another process has begun the load at the same moment: then it is found. */
+async function untilBegun(
+  pool: pg.Pool,
+  begin: (db: pg.PoolClient) => Promise<BegunLoad | undefined>,
+): Promise<BegunLoad> {
+  return (await inTransaction(pool, begin)) ?? untilBegun(pool, begin);
 }
 
 /** Releases the load: all its rows are staged. `sample`: hashes of some. @throws LockstepError LOAD_TAKEN_OVER */
@@ -153,7 +156,7 @@ interface Found {
   readonly silent: boolean;
 }
 
-async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad | 'again'> {
+async function findOrBegin(db: Queryable, spec: LoadSpec): Promise<BegunLoad | undefined> {
   const last = spec.dryRun ? undefined : await findLast(db, spec);
   if (last?.isReceived) {
     const hasEnded = last.status === 'done' || last.status === 'cancelled';
@@ -162,7 +165,7 @@ async function findOrBegin(db: pg.PoolClient, spec: LoadSpec): Promise<BegunLoad
   if (last) await dropHalfReceived(db, last, spec);
   if (spec.corrects !== undefined) await refuseCorrected(db, spec.corrects);
   const run = await createLoad(db, spec);
-  return run ? { status: 'new', run } : 'again';
+  return run && { status: 'new', run };
 }
 
 async function findLast(

@@ -10,12 +10,13 @@ import type { Received } from '../../csv/receive.ts';
 import type { Sheet, SheetChoices } from '../../csv/sheet.ts';
 import type { Account } from '../../engine/account/account.ts';
 import type { LoadSpec } from './begin-load.ts';
+import { readingOptions } from './reading-options.ts';
 import { type TellingForm, tellingForm } from './remembered-columns.ts';
 import type { ResultFormat } from './results.ts';
 
 export interface LoadIdentity {
   readonly account: Pick<Account, 'name' | 'scope' | 'service'>;
-  readonly choices: Pick<SheetChoices, 'headerLine'>;
+  readonly choices: Omit<SheetChoices, 'presets' | 'recall'>;
   /** Set to load a file again that was loaded before. */
   readonly salt?: string;
 }
@@ -60,6 +61,7 @@ export function specOf(load: Specified, received: Received, sheet: Sheet, sha256
     ...(corrects !== undefined && { corrects }),
     ...(sheet.added !== undefined && { isCorrection: true }),
     ...tellingForm(sheet),
+    options: readingOptions({ ...load.choices, map: undefined, decimal: undefined, accounting: undefined }),
     delimiter: format.delimiter,
     quote: format.quote,
     lineEnd: format.lineEnd,

@@ -150,6 +150,7 @@ async function stageAll(
     });
     const notes = [...overview.notes(validator.currencies).map((note) => storable(note)), ...repeats];
     for (const note of notes) await addNote(pool, run.id, note);
+    if (overview.doubt !== undefined) await holdLoad(pool, run.id, overview.doubt);
     if (sheet.where.length > 0) await recordLeftOut(pool, run.id, { orders: overview.leftOut });
     return { rows, lines, warnings, notes, sample: sample.hashes() };
   } catch (error) {
@@ -157,6 +158,14 @@ async function stageAll(
     await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent
     throw error;
   }
+}
+
+/** Approval is asked for one doubt; what the columns say comes first. */
+async function holdLoad(pool: pg.Pool, runId: string, doubt: string): Promise<void> {
+  await pool.query(`update ledger.runs set options = jsonb_build_object('doubt', $2::text) || options where id = $1`, [
+    runId,
+    doubt,
+  ]);
 }
 
 function sharedWords(found: Found): readonly string[] {

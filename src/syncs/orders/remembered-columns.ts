@@ -15,12 +15,16 @@ const COLUMNS = 'columns:';
 
 const byField = z.record(z.string(), z.string());
 
-/** A part of what is kept with a load. `told`: as `rememberedColumns` returns it. `read`: how its file was read. */
+/**
+ * A part of what is kept with a load. `told`: as `rememberedColumns` returns it. `read`: how its file was read. `options`: what else was
+ * chosen, as `readingOptions` returns it.
+ */
 const formSchema = z.object({
   columns: z.object({ signature: z.string(), told: byField }).optional(),
   read: z
     .object({ columns: byField, decimal: z.enum(['.', ',']).optional(), accounting: z.boolean().optional() })
     .optional(),
+  options: z.array(z.string()).readonly().default([]),
 });
 
 export type TellingForm = z.input<typeof formSchema>;
@@ -79,6 +83,11 @@ function pairs(
 export function readAs({ form }: Load) {
   const { read, columns } = formSchema.parse(form ?? {});
   return read ?? { columns: columns?.told ?? {} };
+}
+
+/** The options that read the file of a load again in the same way, besides those that `readAs` says. */
+export function optionsOf({ form }: Load): readonly string[] {
+  return formSchema.parse(form ?? {}).options;
 }
 
 /** Remembers what was said about the columns of a load that is accepted. */

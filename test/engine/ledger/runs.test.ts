@@ -104,6 +104,11 @@ describe('an active run', () => {
     const { failingSince } = await readRun(database.pool, run.id);
     await markFailing(database.pool, run.id, true);
     expect((await readRun(database.pool, run.id)).failingSince).toEqual(failingSince);
+    await recordProgress(database.pool, run.id, { calls: 1 });
+    expect((await readRun(database.pool, run.id)).failingSince).toEqual(failingSince);
+    await recordProgress(database.pool, run.id, { calls: 1, rowsSettled: 1 });
+    expect((await readRun(database.pool, run.id)).failingSince).toBeUndefined();
+    await markFailing(database.pool, run.id, true);
     expect(await markFailing(database.pool, run.id, false)).toBe(0);
     expect((await readRun(database.pool, run.id)).failingSince).toBeUndefined();
   });
@@ -270,11 +275,11 @@ describe('rows', () => {
     await putRows(database, run, [...readyRows(3), { source_id: 'old', n: 100, verdict: 'rejected' }]);
     const counts = { in: 4, rejected: 1, unknown: 3 };
     expect(await countRows(database.pool, run.id)).toMatchObject(counts);
-    expect(await rowsLeft(database.pool, run.id)).toEqual({ toSend: 3, toSettle: 3 });
+    expect(await rowsLeft(database.pool, run.id)).toEqual({ planned: 4, toSend: 3, toSettle: 3 });
     const sql = `select n, verdict from ledger.verdicts where run_id = $1`;
     await pruneRows(database.pool, run.id, { sql, values: [] });
     expect(await countRows(database.pool, run.id)).toMatchObject(counts);
-    expect(await rowsLeft(database.pool, run.id)).toEqual({ toSend: 3, toSettle: 3 });
+    expect(await rowsLeft(database.pool, run.id)).toEqual({ planned: 3, toSend: 3, toSettle: 3 });
   });
 
   test('are listed in the order they were seen, all or those of one verdict', async () => {

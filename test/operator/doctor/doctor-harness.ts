@@ -9,11 +9,22 @@ import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts
 import { seedWorkspace } from '../../../src/service/testbed/seed.ts';
 import { freeBudget } from '../../support/free-budget.ts';
 import { openHarness, TEST_KEY } from '../../support/harness/harness.ts';
+import { type Answer, type Reply, startHttpServer } from '../../support/http-server.ts';
 
 export interface AccountOptions extends Partial<ProbedAccount> {
   readonly authorization?: { readonly scheme: string; readonly token: string };
   readonly writes?: boolean;
   readonly signal?: AbortSignal;
+}
+
+/** How services refuse a key. */
+export const REFUSED: Reply = { status: 401, body: { status: 'error', content: null, message: 'unauthorized' } };
+
+/** A server for the test that calls it. */
+export async function serverOf(answer: Answer | Reply) {
+  const server = await startHttpServer(answer);
+  onTestFinished(() => server.close());
+  return server;
 }
 
 /** Examines the service at `url` once. */

@@ -14,7 +14,7 @@ const WAS = `coalesce(s.known, ${CONTACT('s')})`;
 const CONTACT_WAS = `coalesce(s.was, ${WAS})`;
 /** SQL: what contact `s` was when its customer was written, and what it is, as facts. */
 export const CONTACT_CHANGE = `jsonb_build_object('was', ${WORDS(CONTACT_WAS)}, 'is', ${WORDS(CONTACT('s'))})`;
-const REBOUND_AT = '(select rebound_at from ledger.scopes where id = $2)';
+export const REBOUND_AT = '(select rebound_at from ledger.scopes where id = $2)';
 
 /** The contact id of a customer does not count as evidence: ids are small integers at every service. */
 const AGREES = (was: string, of: 's' | 'k') =>

@@ -133,7 +133,7 @@ async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
 
 /**
  * Contacts that are never sent: their customer was deleted there, or they cannot be, or were not, recognised in the list, or a
- * load may have created their customer.
+ * load may have created their customer, or has created it and people have given it another e-mail.
  * What was sent with another mapping has other keys: such a contact is unclear until a person decides, whatever it says now.
  */
 async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
@@ -147,6 +147,12 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
            and case when ${IS_REMAPPED('u', '$2')} then ${MAY_HAVE_ARRIVED('u.id', 'p.n')} else ${IS_ACKED('u.id', 'p.n')} end
            and not exists (select from ledger.verdicts v where v.run_id = u.id and v.n = p.n offset 0) offset 0) p
        where u.scope = $1 and u.job = 'contacts' and u.status in ('failed', 'cancelled') and u.id <> $2
+       union all select u.id, c.n, 'NOT_RECOGNISED', u.id, null, jsonb_build_array(c.record_id), c.at
+       from ledger.runs u cross join lateral (
+         select v.n, v.record_id, v.at, i.email from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+         where v.run_id = u.id and v.verdict = 'created' and i.email is not null offset 0) c
+         join ledger.records k on k.run_id = $2 and k.kind = 'customer' and k.record_id = c.record_id
+       where u.scope = $1 and u.job = 'customers' and k.taken_by is null and k.email is distinct from c.email
      ), earlier as (
        select distinct on (i.source_id) i.source_id, e.reason, e.run, e.id, e.ids
        from unrecognised e

@@ -139,7 +139,7 @@ const DECIDE = `create temp table decided on commit drop as
         when $3 = 'skip' and w.n is null then 'DIFFERS' else 'update' end
       when i.reason is not null then i.reason
       when o.run_id is null then null
-      when not $4::boolean then 'LIST_PARTIAL'
+      when not $4::boolean and not ${IS_CREATION_DECIDED_SINCE('s.n', `'-infinity'`)} then 'LIST_PARTIAL'
       else 'create' end as fate) f`;
 
 /** Removes plans that were not sent: the rows are decided again later from the then current data. */

@@ -15,7 +15,7 @@ export async function distrustList(db: Queryable, scope: string, kind: WholeKind
   await keepLearnt(db, scope, SHOWS_CREATED(kind), false);
 }
 
-async function isDistrusted(db: Queryable, { scope }: Run, kind: WholeKind): Promise<boolean> {
+export async function isDistrusted(db: Queryable, { scope }: Run, kind: WholeKind): Promise<boolean> {
   return (await readLearnt(db, scope)).get(SHOWS_CREATED(kind)) === false;
 }
 
@@ -27,25 +27,33 @@ const CREATIONS = `select p.n from ledger.plans p where p.run_id = $1 and p.acti
 const LOOKED_AT = 1_000;
 
 /**
- * Leaves only one record to create, unless the list is trusted; the rows of the others become staged. It is the first one whose
- * label `isThere` does not know in the list, because a list that shows records in a form of its own may have the others.
+ * Leaves only one record to create, unless the list is trusted. It is the first one whose label `isThere` does not know in the list,
+ * because a list that shows records in a form of its own may have the others.
  */
 export async function planFirst(
   db: Queryable,
   run: Run,
   kind: WholeKind,
-  isThere: (label: string) => boolean = () => false,
+  isThere?: (label: string) => boolean,
 ): Promise<void> {
   if (!(await isDistrusted(db, run, kind))) return;
+  if (await leaveFirst(db, run, isThere))
+    await addNote(db, run.id, `created one ${singular(kind)} first, to see whether the list of ${kind} shows it`);
+}
+
+/** Leaves only one record to create; the rows of the others become staged. False if there are no others. */
+export async function leaveFirst(
+  db: Queryable,
+  run: Run,
+  isThere: (label: string) => boolean = () => false,
+): Promise<boolean> {
   const { rows } = await db.query<{ n: number; label: string | null }>(
     `select c.n, i.label from (${CREATIONS}) c left join ledger.inputs i on i.run_id = $1 and i.n = c.n order by c.n limit ${LOOKED_AT}`,
     [run.id],
   );
   const first = rows.find(({ label }) => !isThere(label ?? '')) ?? rows[0];
-  if (first === undefined) return;
-  const left = await unplanRows(db, run.id, { sql: `${CREATIONS} and p.n <> $2`, values: [first.n] });
-  if (left === 0) return;
-  await addNote(db, run.id, `created one ${singular(kind)} first, to see whether the list of ${kind} shows it`);
+  if (first === undefined) return false;
+  return (await unplanRows(db, run.id, { sql: `${CREATIONS} and p.n <> $2`, values: [first.n] })) > 0;
 }
 
 /** Whether the list may be used as proof, by what became of the records that the run has created. */

@@ -9,6 +9,7 @@ import { type NewRun, type Run, startRun } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { IS_ACKED, MAY_EXIST, MAY_HAVE_ARRIVED } from '../unsettled.ts';
 import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
+import { REBOUND_AT } from './check-links.ts';
 import { CONTACT_LINK, NAMES_OF_CONTACT } from './contact-links.ts';
 import { planFirst, planStaged } from './first-created.ts';
 import { oweForEarlierCustomers } from './matching-keys.ts';
@@ -17,6 +18,26 @@ import { CUSTOMER, EARLIER, ORDERS, STAGED } from './staged-orders.ts';
 /** SQL: the name of a row's customer in the run that creates it: all rows with the same name share one customer. */
 const NAME = (row: string) =>
   `coalesce('email ' || ${row}.email, 'phone ' || ${row}.phone, 'name ' || ${row}.name || coalesce(', ' || ${row}.org, ''))`;
+
+/**
+ * SQL: the customers that loads of scope `$2` have created by one of the names that the SQL `called` gives. One `join lateral` for each
+ * run: a hash join would read all inputs.
+ */
+export const CREATED_BY_LOADS = (called: string) => `
+  select m.called, u.id as run_id, c.record_id, c.at
+  from ledger.runs u cross join lateral (
+      select i.source_id, v.record_id, v.at from ledger.inputs i join ledger.verdicts v on v.run_id = i.run_id and v.n = i.n
+      where i.run_id = u.id and v.record_id is not null offset 0
+    ) c join (${called}) m on m.called = c.source_id
+  where u.scope = $2 and u.job = 'customers'`;
+
+/** SQL: the customers that loads of scope `$2` have created, and those of the contacts with an e-mail, by the names `called` of undecided rows. */
+export const KNOWN_CUSTOMERS = `(
+  with missing as (select distinct ${NAME('s')} as called from (${STAGED}) s where s.client_id is null)
+  ${CREATED_BY_LOADS('select * from missing')}
+  union all select m.called, l.run_id, l.record_id, l.linked_at
+  from ledger.links l join missing m on m.called = 'email ' || (l.contact->>'email')
+  where l.scope = $2 and l.kind = '${CONTACT_LINK}')`;
 
 /** The resource that a contact sync also writes. */
 export const CUSTOMERS = 'customers';
@@ -143,12 +164,16 @@ export function settleUnclear(db: Queryable, run: Run): Promise<number> {
         union all select run_id, source_id from ledger.inputs where run_id = u.id and n = e.n and u.job = 'customers'
       ) c
     where u.scope = $2 and u.resource = '${CUSTOMERS}' and c.called is not null`;
-  // The customer of an order that an earlier load has: people may have edited or merged it.
-  const known = `select ${NAME('s')}, e.run_id, 'review', null, jsonb_build_object('customer', e.client_id), true, e.at
-    from (${STAGED}) s cross join lateral ${EARLIER(`${NAME('e')} = ${NAME('s')}`)} e
-    where s.client_id is null and e.record_id is not null and e.client_id is not null
-      and e.at > (select rebound_at from ledger.scopes where id = $2)`;
-  const latest = `select distinct on (source_id) * from (${creations} union all ${known}) every order by source_id, at desc`;
+  // The customer of an order that an earlier load has, and those that a run has created or linked: people may have edited or merged them.
+  const known = [
+    `select ${NAME('s')}, e.run_id, 'review', null, jsonb_build_object('customer', e.client_id), true, e.at
+     from (${STAGED}) s cross join lateral ${EARLIER(`${NAME('e')} = ${NAME('s')}`)} e
+     where s.client_id is null and e.record_id is not null and e.client_id is not null and e.at > ${REBOUND_AT}`,
+    `select called, run_id, 'review', null, jsonb_build_object('customer', record_id), true, at
+     from ${KNOWN_CUSTOMERS} e where at > ${REBOUND_AT}`,
+  ];
+  const all = [creations, ...known].join(' union all ');
+  const latest = `select distinct on (source_id) * from (${all}) every order by source_id, at desc`;
   const sql = `select * from (${WITHOUT_CUSTOMER(latest)}) r where not ${IS_CREATION_DECIDED_SINCE('r.n', 'r.at')}`;
   return settleRows(db, run.id, { sql, values: [run.scope] });
 }

@@ -12,6 +12,7 @@ import { type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { matchRows, reviseRows, sendAgain, settleRows } from '../transitions.ts';
 import type { ContactInput } from './contact-inputs.ts';
 import { CONTACT, CONTACT_LINK, FIELDS_OF, LINKED_CUSTOMER } from './contact-links.ts';
+import { ACCEPTED, IMPORT_REFUSED, isImportOff } from './import-trial.ts';
 import { duplicates, levelsFor, SAME_PERSON } from './matching-keys.ts';
 import { settleUpdated } from './updated-customers.ts';
 
@@ -20,9 +21,6 @@ export interface SettleOptions extends ReadBack {
   /** Contacts edited after the scan: the service imports their current values. */
   readonly edited?: readonly ContactInput[];
 }
-
-/** The reason of a refused import, until the read-back. */
-export const IMPORT_REFUSED = 'IMPORT_REFUSED';
 
 /** Settles; run it in one transaction; safe to repeat with the same or a later read. */
 export async function settleContacts(db: Queryable, run: Run, options: SettleOptions): Promise<Settled> {
@@ -216,7 +214,6 @@ async function reviewDuplicates(db: Queryable, run: Run, pass: number): Promise<
  * their customers are created.
  */
 async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
-  const learnt = await readLearnt(db, run.scope);
   const isRefused = `state = 'unknown' and reason = '${IMPORT_REFUSED}'`;
   // A lost attempt may have created the customer after its import was refused.
   const imported = await db.query(
@@ -224,7 +221,9 @@ async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
        or exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n and v.verdict = 'created')) limit 1`,
     [run.id],
   );
-  const works = imported.rowCount !== 0 || (learnt.get('import') === true && learnt.get('import-off') !== run.id);
+  const works =
+    imported.rowCount !== 0 ||
+    ((await readLearnt(db, run.scope)).get(ACCEPTED) === true && !(await isImportOff(db, run)));
   if (!works) {
     await sendAgain(db, run.id, { sql: `select n, 'create' as action from sent where ${isRefused}` });
     return;

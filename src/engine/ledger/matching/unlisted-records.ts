@@ -7,6 +7,7 @@ import type { Run } from '../runs.ts';
 import { settleRows } from '../transitions.ts';
 import { IS_CREATION_DECIDED_SINCE } from './apply-order-decisions.ts';
 import { CONTACT_LINK } from './contact-links.ts';
+import { CREATED_BY_LOADS, KNOWN_CUSTOMERS } from './missing-customers.ts';
 import type { SeenOrder } from './order-records.ts';
 import { lostLinks, type Sightings } from './recall-contacts.ts';
 import { EARLIER, STAGED } from './staged-orders.ts';
@@ -83,8 +84,8 @@ export async function unlistedUpdates(pool: pg.Pool, runId: string, pass: number
 }
 
 /**
- * Customers that undecided rows of a load name by their ids, or by an e-mail for which an earlier load has found one. One `not exists`
- * for each form, so that both are hash joins.
+ * Customers that undecided rows of a load name by their ids, or by an e-mail by which an earlier run knows one. One `not exists` for
+ * each form, so that both are hash joins.
  */
 export async function unlistedNamed(pool: pg.Pool, run: Run): Promise<readonly string[]> {
   const unlisted = (id: string) =>
@@ -99,9 +100,17 @@ export async function unlistedNamed(pool: pg.Pool, run: Run): Promise<readonly s
      select distinct client_id as id from named s
      where client_id is not null and ${unlisted('s.client_id')} and ${unlisted(`ltrim(s.client_id, '0')`)}
      union select e.client_id from missing s cross join lateral ${EARLIER('e.email = s.email')} e
-     where e.client_id is not null and ${unlisted('e.client_id')}`,
+     where e.client_id is not null and ${unlisted('e.client_id')}
+     union select e.record_id from ${KNOWN_CUSTOMERS} e where exists (select from missing) and ${unlisted('e.record_id')}`,
     [run.scope],
   );
+}
+
+/** Customers that loads have created with the e-mail of a contact that has none; the list may show them with another one. */
+export async function createdForContacts(pool: pg.Pool, run: Run): Promise<readonly string[]> {
+  const emails = `select distinct 'email ' || i.email as called from ledger.inputs i where i.run_id = $1
+    and not exists (select from ledger.links l where l.scope = $2 and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id)`;
+  return idsOf(pool, run.id, `select record_id as id from (${CREATED_BY_LOADS(emails)}) e`, [run.scope]);
 }
 
 /** Customers that contacts of the list are linked with. */

@@ -83,6 +83,18 @@ export async function pausesAsked(db: Queryable, accounts: readonly string[]): P
   return new Map(found.rows.map(({ account, until }) => [account, until]));
 }
 
+/** Calls a second that each account was allowed when it was last used; accounts that were not used for a week are left out. */
+export async function lastRates(db: Queryable, accounts: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const found = await db.query<{ account: string; perSecond: number }>(
+    `select t.account, last.per_second as "perSecond"
+     from unnest($1::text[]) t (account) left join ledger.accounts a on a.name = t.account
+       cross join lateral (select per_second from ledger.budget_minutes m
+         where m.scope = coalesce(a.scope, t.account) and per_second is not null order by minute desc limit 1) last`,
+    [accounts],
+  );
+  return new Map(found.rows.map(({ account, perSecond }) => [account, perSecond]));
+}
+
 /** The minutes of a tenant from one time until another in which it made calls. */
 export async function budgetBetween(
   db: Queryable,

@@ -6,6 +6,7 @@ import { endRun, pauseRun, resumeRun } from '../../../../src/engine/ledger/run-s
 import { AWAITS_CONFIRMATION, markFailing, movePhase, recordProgress } from '../../../../src/engine/ledger/runs.ts';
 import { liftSuspension, suspendAccount } from '../../../../src/engine/ledger/scopes/suspensions.ts';
 import { phaseTimes } from '../../../../src/engine/ledger/views/run-phases.ts';
+import { inTransaction } from '../../../../src/storage/transaction.ts';
 import { aRun, freshLedger } from '../fresh-ledger.ts';
 
 const { pool, ...rest } = await freshLedger();
@@ -104,4 +105,13 @@ test('of a run that began before steps were kept, only later ones count', async 
   await pass(id, 3);
   await endRun(pool, id, 'done');
   expect(await phasesOf(id)).toEqual(['create-orders 3 s']);
+});
+
+test('a run ends when its last phase ends, not when the transaction that ends it began', async () => {
+  const { id } = await aRun(database, { phase: 'create-orders' });
+  const ended = await inTransaction(pool, async (db) => {
+    await endRun(db, id, 'done');
+    return db.query<{ isLater: boolean }>('select ended_at > now() as "isLater" from ledger.runs where id = $1', [id]);
+  });
+  expect(ended.rows).toEqual([{ isLater: true }]);
 });
