@@ -6,7 +6,11 @@ import { findProblems } from '../../src/operator/current-problems.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import { settingsOf } from '../settings/problems-in.ts';
 
-export const SETTINGS = settingsOf('accounts: { acme: {} }\nsyncs: { nightly: { type: contacts, account: acme } }');
+export const SETTINGS = settingsOf(`accounts: { acme: {} }
+syncs: { nightly: { type: contacts, account: acme } }
+targets:
+  hook: { type: webhook, url: https://hook.example, secret: { env: S } }
+  mail: { type: webhook, url: https://mail.example, secret: { env: S } }`);
 const NIGHTLY = { sync: 'nightly', account: 'acme', scope: 'acme' };
 
 /** For the file that calls it. Each test begins without problems. */

@@ -39,6 +39,7 @@ afterEach(async () => {
 function needsOf(pool: pg.Pool, password = MAIL_USER.password): AlertingNeeds {
   const settings = settingsOf(`
 accounts: { acme: {} }
+targets: { hook: { type: webhook, url: https://hook.example, secret: { env: S } } }
 alerts:
   chat: { type: slack, url: { env: CHAT }, allowPrivate: true }
   mail: { type: email, host: 127.0.0.1, port: ${mail.port}, security: none, user: ${MAIL_USER.user}, password: { env: MAIL },
