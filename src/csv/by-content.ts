@@ -10,7 +10,7 @@ import { plainWords } from './words.ts';
 const CUSTOMER_WORDS = new Set(
   names(`
     customer, potential customer, client, buyer, kunde, besteller, cliente, acheteur, comprador, klant,
-    sold to party, sold to pt, klient, nabywca, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici,
+    sold to party, sold to pt, klient, nabywca, odberatel, zakaznik, kund, musteri, kaufer, debitor, auftraggeber, acquirente, alici,
     客户, 客戶, 买家, 買家, 顧客, 고객, 구매자, 주문자`),
 );
 /** A cell or two may be wrong. */

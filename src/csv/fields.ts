@@ -76,7 +76,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     bestellwert, auftragswert, importe, importe total, precio total, monto, montant, montant total,
     prix total, somme, total paid, total collected, amount total, totale, importo, total charged,
     amount charged, cart total, totale documento, genel toplam, toplam tutar, totaal, totaalbedrag, totaalprijs, bedrag, suma, razem,
-    valor total, kwota, belopp, totalt, toplam, tutar,
+    valor total, kwota, belopp, belop, belob, totalt, toplam, tutar, castka, συνολο,
     сумма, сумма заказа, сумма к оплате, итого, общая стоимость, стоимость заказа, 合計, 合計金額, 請求金額, お支払い合計, お支払い金額,
     支払金額, 总金额, 订单金额, 实付金额, 實付金額, 總金額, 訂單金額, 金額, 金额, 결제금액, 총 결제금액, 총금액, 주문금액, 총 주문금액, 금액`),
   status: names(`

@@ -60,7 +60,10 @@ const CUT = /^\d{15}0+$/;
 /** That so many digits are zeros is no chance. */
 const ENOUGH_ZEROS = 4;
 
-/** Refuses numbers of which a spreadsheet has replaced the last digits by zeros: different orders may have the same one. Throws CSV_CELLS_DO_NOT_FIT. */
+/**
+ * Refuses numbers of which a spreadsheet has replaced the last digits by zeros: different orders may have the same one.
+ * Throws CSV_CELLS_DO_NOT_FIT.
+ */
 export function refuseCutNumbers(columns: readonly MappedColumn[], firstCells: FirstCells): void {
   const column = columns.find(({ field, how }) => field === 'order_id' && how !== 'told' && how !== 'remembered');
   if (!column || firstCells.isSelection) return;

@@ -64,6 +64,8 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
     { order_id: 'Auftragsnr', customer_email: 'E-Mail', amount: 'Betrag' },
   ],
   [['Ordernr', 'E-post', 'Belopp'], { order_id: 'Ordernr', customer_email: 'E-post', amount: 'Belopp' }],
+  [['Ordrenr', 'E-post', 'Beløp'], { order_id: 'Ordrenr', customer_email: 'E-post', amount: 'Beløp' }],
+  [['Order', 'E-mail', 'Σύνολο'], { order_id: 'Order', customer_email: 'E-mail', amount: 'Σύνολο' }],
   [
     ['Sipariş Numarası', 'Müşteri Adı Soyadı', 'Fiyat', 'Ürün Adı'],
     { order_id: 'Sipariş Numarası', customer_name: 'Müşteri Adı Soyadı', amount: 'Fiyat', description: 'Ürün Adı' },

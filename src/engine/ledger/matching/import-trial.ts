@@ -47,7 +47,10 @@ export async function learnImported(db: Queryable, run: Run): Promise<void> {
   if (rowCount !== 0) await keepLearnt(db, run.scope, SHOWN, true);
 }
 
-/** Importing is off from now on if the service accepted the first contact and nothing came of it. A list that is not trusted may hide its customer. */
+/**
+ * Importing is off from now on if the service accepted the first contact and nothing came of it. A list that is not trusted may hide
+ * its customer.
+ */
 export async function stopIfIdle(db: Queryable, run: Run): Promise<void> {
   if ((await isDistrusted(db, run, 'customers')) || (await isImportOff(db, run))) return;
   const { rows } = await db.query<{ isIdle: boolean | null }>(
@@ -59,7 +62,7 @@ export async function stopIfIdle(db: Queryable, run: Run): Promise<void> {
   if (!rows[0]?.isIdle) return;
   await keepLearnt(db, run.scope, OFF, WITHOUT_EFFECT);
   const note =
-    'the service accepted the import of a contact and shows no customer for it, so from now on customers are created from the contacts';
+    'the service accepted the import of a contact and shows no customer for it, so from now on customers are created from the contacts. If imports work after all, set importWith: import';
   await addNote(db, run.id, note);
 }
 
