@@ -27,11 +27,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     stdin: process.stdin,
     abort: end,
   });
-  setTimeout(end, LINGER_MS).unref();
+  setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
-/** Ends the process. `process.exit` would wait for a read that does not end, as of a pipe without a writer. */
-function end(exitCode?: number): never {
+/** Ends the process at once. `process.exit` would wait for a read that does not end, as of a pipe without a writer. */
+function end(exitCode: number): never {
   if (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) process.kill(process.pid, 'SIGKILL');
   process.exit(exitCode);
 }

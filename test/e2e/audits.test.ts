@@ -29,7 +29,9 @@ async function openLateService(
 ): Promise<LateHarness> {
   const faults = { rate: 1, kinds: ['late-commit' as const], lateMs, limit: LATE, operations: [operation] };
   const account = `budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: ${settleMs}ms, concurrency: 16 }`;
-  const harness = await openCommandHarness({ account, behaviour: { faults, ...more } });
+  // Otherwise one contact would be imported alone first, and would meet all the faults.
+  const syncs = { contacts: 'job: contacts, options: { importWith: import }' };
+  const harness = await openCommandHarness({ account, syncs, behaviour: { faults, ...more } });
   const { pool } = harness.database;
   return {
     ...harness,

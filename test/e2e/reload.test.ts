@@ -42,7 +42,7 @@ test('changed settings are taken over for new work', async () => {
   expect(await running.logs('restart this process')).toContain('under health');
   expect(JSON.parse(await running.logs('target not in the settings'))).toMatchObject({
     target: 'former',
-    msg: 'target not in the settings: 1 delivery waits until the settings have the target again',
+    msg: 'target not in the settings: 1 delivery waits until the settings have the target again, or a person drops it',
   });
   expect([...(await savedSchedules(pool)).keys()].sort()).toEqual(['another', 'contacts']);
   await expect

@@ -34,9 +34,9 @@ describe('what a task names', () => {
   });
 
   test.each(['<a', '<!--', '<style ', '</style ', '<a href=', '&#', '<aaaaaaaa ', 'https://acme.atlassian.net/'])(
-    'reads half a million times %j', // in quadratic time it would take hours
+    'reads a quarter of a million times %j', // in quadratic time it would take hours
     (part) => {
-      const named = itemsNamedBy({ title: part.repeat(500_000), description: '<p>x'.repeat(100_000) }, jira);
+      const named = itemsNamedBy({ title: part.repeat(250_000), description: '<p>x'.repeat(100_000) }, jira);
       expect(named).toEqual([]);
     },
   );
