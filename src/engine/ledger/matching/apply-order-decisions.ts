@@ -1,7 +1,7 @@
 /**
  * Applies what people decided about orders (decisions.ts) when their load is retried. A chosen customer is matched with the
- * row, a differing order is overwritten, and an order that may not have arrived, or that
- * an incomplete list does not show, is sent once.
+ * row, a differing order is overwritten, and an order that may not have arrived, or that an incomplete list does not
+ * show, is sent once.
  */
 import type { Queryable } from '../../../storage/queryable.ts';
 import { IN_FORCE } from '../review-sql.ts';
