@@ -39,6 +39,7 @@ export async function networkOf(cwd: string, { pick }: Random): Promise<DayNetwo
         const back = () => {
           network.restore();
           network.giveUp();
+          network.refuseLost();
         };
         inBackground(delay(pick(LOST_MS)).then(back));
         return true;

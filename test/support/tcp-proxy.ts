@@ -11,6 +11,7 @@ export function startProxy({ host = '', port = 5432 }: { readonly host?: string;
 export async function startProxyTo(connect: () => net.Socket) {
   const sockets = new Set<net.Socket>();
   const servers: net.Socket[] = [];
+  const clients: net.Socket[] = [];
   let isCut = false;
   let isSilent = false;
   let silentFrom: string | undefined;
@@ -32,6 +33,7 @@ export async function startProxyTo(connect: () => net.Socket) {
     if (isCut) return client.destroy();
     const there = keep(connect());
     const n = servers.push(there);
+    clients.push(client);
     pass(client, there, n);
     pass(there, client, n);
     return undefined;
@@ -63,6 +65,10 @@ export async function startProxyTo(connect: () => net.Socket) {
     /** The server gives up the connections of a lost host, as keepalives tell it to. */
     giveUp(): void {
       for (const there of servers.slice(0, lostUpTo)) there.destroy();
+    },
+    /** The host is back, and the server refuses what it sends on connections that were given up. */
+    refuseLost(): void {
+      for (const client of clients.slice(0, lostUpTo)) client.resetAndDestroy();
     },
     async close(): Promise<void> {
       cut();
