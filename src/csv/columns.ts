@@ -247,8 +247,10 @@ function noCustomer(firstCells: FirstCells, unused: readonly UnusedCandidate[]):
   const column = withEmails.find((index) => /mail/i.test(names[index] ?? '')) ?? withEmails[0] ?? -1; // not those of a seller
   const name = isGiven ? names[column] || namelessColumn(column) : `${column + 1}`;
   const seen = column === -1 ? '' : ` Column ${column + 1} has e-mail addresses.`;
-  const deal = unused.find(({ why }) => why !== undefined);
-  const example = deal ? mapOption('customer_name', deal.name) : `--map customer_email=${isGiven ? 'Column' : '2'}`;
+  const doubtful = unused.find(({ why }) => why !== undefined);
+  const example = doubtful
+    ? mapOption('customer_name', doubtful.name)
+    : `--map customer_email=${isGiven ? 'Column' : '2'}`;
   const remedy =
     column === -1
       ? `Name the column, as in ${example}`

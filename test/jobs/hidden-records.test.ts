@@ -1,17 +1,14 @@
 /** Records that a service has and its list does not show, because it hides them or is cut off: they are not created again. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { openBookHarness } from '../support/harness/order-book.ts';
+import { openBookHarness, orders } from '../support/harness/order-book.ts';
 import { csvOf } from '../support/harness/orders.ts';
-import type { BookRecord, OrderBookOptions } from '../support/order-book.ts';
-
-const CUSTOMERS = [{ full_name: 'Ann', email: 'ann@example.com' }];
+import type { BookRecord } from '../support/order-book.ts';
 
 const harness = await openBookHarness();
 beforeEach(() => harness.reset());
 afterAll(() => harness?.close());
 
-const begin = (options: OrderBookOptions) => harness.book.begin({ customers: CUSTOMERS, ...options });
-const orders = (...rows: readonly string[]) => csvOf('order_id,client_id,amount,status', rows);
+const { begin } = harness;
 
 test('an order that the list hides is found by the id of the answer, and later loads compare and update it', async () => {
   begin({

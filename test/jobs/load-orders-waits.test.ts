@@ -126,7 +126,7 @@ test('a load that waits for a run that awaits approval leads to its plan, not to
   await pool.query(`update ledger.runs set error_code = 'X' where id = $1`, [sync.id]);
   await expect(look()).rejects.toThrow(`Resume that run: \`lockstep runs resume ${sync.id}\`. Then:`);
   await pool.query(`update ledger.runs set job = 'orders' where id = $1`, [sync.id]); // a load whose file was corrected, perhaps
-  await expect(look()).rejects.toThrow(`if this file replaces its file: \`lockstep runs cancel ${sync.id}\`. Then:`);
+  await expect(look()).rejects.toThrow(`cancel that load instead: \`lockstep runs cancel ${sync.id}\`. Then:`);
 });
 
 test('while the creation of customers is paused, the load is paused for the same reason', async () => {

@@ -4,18 +4,15 @@ import { keepCutOff } from '../../src/engine/account/cut-off-lists.ts';
 import { approveRun } from '../../src/engine/ledger/approval.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import { ended } from '../support/harness/ended.ts';
-import { openBookHarness, SETTLE_MS } from '../support/harness/order-book.ts';
+import { openBookHarness, orders, SETTLE_MS } from '../support/harness/order-book.ts';
 import { csvOf } from '../support/harness/orders.ts';
 import type { BookRecord, OrderBookOptions } from '../support/order-book.ts';
-
-const CUSTOMERS = [{ full_name: 'Ann', email: 'ann@example.com' }];
 
 const harness = await openBookHarness();
 beforeEach(() => harness.reset());
 afterAll(() => harness?.close());
 
-const begin = (options: OrderBookOptions) => harness.book.begin({ customers: CUSTOMERS, ...options });
-const orders = (...rows: readonly string[]) => csvOf('order_id,client_id,amount,status', rows);
+const { begin } = harness;
 const escaped = (record: BookRecord) => ({ ...record, order_id: String(record.order_id).replaceAll('&', '&amp;') });
 
 test.each([

@@ -45,7 +45,7 @@ function standsStill(run: Run, other: Run, words: string): RunPaused {
   const { remedy, command } = remedyFor(other);
   const isReplaceable = other.type === 'orders' && command !== `runs cancel ${other.id}`;
   const cancel = isReplaceable
-    ? ` Or cancel it, if this file replaces its file: \`lockstep runs cancel ${other.id}\`.`
+    ? ` If your file replaces the one of that load, cancel that load instead: \`lockstep runs cancel ${other.id}\`.`
     : '';
   const message = `It waits for ${why}. ${remedy}: \`lockstep ${command}\`.${cancel} ${then}`;
   return new RunPaused(WAITS_FOR_RUN, message);

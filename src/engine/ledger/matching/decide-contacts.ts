@@ -16,6 +16,7 @@ import { noteTwins } from './contact-notes.ts';
 import { keepDecisions, keepLinks, reviewMasked } from './keep-contacts.ts';
 import { matchByKeys, matchLevel } from './match-contacts.ts';
 import { duplicates, IS_CUSTOMER, KEYS_OF_ROW, levelsFor, SAME_PERSON } from './matching-keys.ts';
+import { CREATED_BY_LOADS } from './missing-customers.ts';
 
 export interface DecideOptions {
   readonly matchBy: readonly MatchKey[];
@@ -131,6 +132,9 @@ async function reviewDuplicates(db: Queryable, run: Run): Promise<void> {
   );
 }
 
+/** SQL: the names by which loads create the customers of the contacts that are not decided. */
+const EMAILS = `select distinct 'email ' || email as called from deciding where state = 'staged' and email is not null`;
+
 /**
  * Contacts that are never sent: their customer was deleted there, or they cannot be, or were not, recognised in the list, or a
  * load may have created their customer, or has created it and people have given it another e-mail.
@@ -140,24 +144,21 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
   await db.query(
     `with unrecognised as (
        select v.run_id, v.n, v.reason, coalesce(v.facts->>'earlier', v.run_id) as run, v.facts->>'id' as id, v.facts->'ids' as ids, v.at
-       from ledger.runs u join ledger.verdicts v on v.run_id = u.id and v.reason in ${MAY_EXIST} where u.scope = $1
+       from ledger.runs u join ledger.verdicts v on v.run_id = u.id and v.reason in ${MAY_EXIST} where u.scope = $2
        union all select u.id, p.n, 'NOT_IN_LIST', u.id, null, null, u.ended_at
        from ledger.runs u cross join lateral (
          select n from ledger.plans p where run_id = u.id and action <> 'update'
-           and case when ${IS_REMAPPED('u', '$2')} then ${MAY_HAVE_ARRIVED('u.id', 'p.n')} else ${IS_ACKED('u.id', 'p.n')} end
+           and case when ${IS_REMAPPED('u', '$1')} then ${MAY_HAVE_ARRIVED('u.id', 'p.n')} else ${IS_ACKED('u.id', 'p.n')} end
            and not exists (select from ledger.verdicts v where v.run_id = u.id and v.n = p.n offset 0) offset 0) p
-       where u.scope = $1 and u.job = 'contacts' and u.status in ('failed', 'cancelled') and u.id <> $2
-       union all select u.id, c.n, 'NOT_RECOGNISED', u.id, null, jsonb_build_array(c.record_id), c.at
-       from ledger.runs u cross join lateral (
-         select v.n, v.record_id, v.at, i.email from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
-         where v.run_id = u.id and v.verdict = 'created' and i.email is not null offset 0) c
-         join ledger.records k on k.run_id = $2 and k.kind = 'customer' and k.record_id = c.record_id
-       where u.scope = $1 and u.job = 'customers' and k.taken_by is null and k.email is distinct from c.email
+       where u.scope = $2 and u.job = 'contacts' and u.status in ('failed', 'cancelled') and u.id <> $1
      ), earlier as (
-       select distinct on (i.source_id) i.source_id, e.reason, e.run, e.id, e.ids
-       from unrecognised e
-         cross join lateral (select source_id from ledger.inputs i where i.run_id = e.run_id and i.n = e.n offset 0) i
-       order by i.source_id, e.at desc
+       select distinct on (source_id) source_id, reason, run, id, ids from (
+         select i.source_id, e.reason, e.run, e.id, e.ids, e.at from unrecognised e
+           cross join lateral (select source_id from ledger.inputs i where i.run_id = e.run_id and i.n = e.n offset 0) i
+         union all select c.called, 'NOT_RECOGNISED', c.run_id, null, jsonb_build_array(c.record_id), c.at
+         from (${CREATED_BY_LOADS(EMAILS)}) c join ledger.records k on ${IS_CUSTOMER} and k.record_id = c.record_id
+         where k.taken_by is null and 'email ' || k.email is distinct from c.called
+       ) every order by source_id, at desc
      ), named as (
        select distinct on (s.n) s.n, e.* from deciding s
          cross join lateral (select s.source_id as called union all select * from ${NAMES_OF_CONTACT('s')} v) c
@@ -174,7 +175,7 @@ async function reviewTheUnclear(db: Queryable, run: Run): Promise<void> {
      )
      update deciding s set state = 'settled', verdict = unclear.verdict, reason = unclear.reason, facts = unclear.facts
      from unclear where s.n = unclear.n and unclear.reason is not null`,
-    [run.scope, run.id],
+    [run.id, run.scope],
   );
 }
 
