@@ -44,7 +44,8 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number |
 
 async function refuseWhileSending(db: Queryable, runId: string): Promise<void> {
   const sending = await db.query(
-    'select 1 from ledger.claims where run_id = $1 and expires_at > clock_timestamp() limit 1',
+    `select 1 from ledger.claims c join ledger.chunks h on h.claim_id = c.id
+     where c.run_id = $1 and c.expires_at > clock_timestamp() limit 1`,
     [runId],
   );
   if (sending.rowCount === 0) return;

@@ -144,6 +144,14 @@ test('while a worker may still be sending for it, a load is not opened', async (
   expect(await dropDeadClaims(database.pool)).toBe(0);
 });
 
+test('a worker that holds no rows does not keep a load from being opened', async () => {
+  const run = await aLoad(database);
+  await claimOn(database, run);
+  await putRows(database, run, [{ source_id: '1', state: 'settled', verdict: 'rejected' }]);
+  await end(database, run, 'cancelled');
+  expect(await reopenLoad(database.pool, run.id)).toBe(1);
+});
+
 test('a load whose file is being loaded again is not opened, and is unchanged', async () => {
   const spec = aSpec();
   const run = await aLoad(database, [], spec);
