@@ -16,7 +16,7 @@ import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
 import { FirstCells } from './first-cells.ts';
 import { type Fits, isEssential, isTaken, problemIn } from './fits.ts';
 import type { MappedColumn } from './mapped-column.ts';
-import { besideFuller, refuseCutNumbers, refuseItems } from './order-column.ts';
+import { besideFuller, refuseCutNumbers, refuseUnnamed } from './order-column.ts';
 import { type Preset, sourcesOf } from './presets.ts';
 import { CONFIDENCE, recognise } from './recognise.ts';
 
@@ -85,7 +85,7 @@ function mapInto(found: Map<Field, MappedColumn>, header: Header, choices: Mappi
   if (!CUSTOMER_REFERENCES.some((field) => found.has(field))) throw noCustomer(firstCells, unused);
   const columns = inOrder(found);
   if (!preset && !isLeftOut('amount')) refuseDoubtfulAmount(columns, firstCells);
-  if (hasNames && isOpen('order_id')) refuseItems(columns, firstCells);
+  if (hasNames && isOpen('order_id')) refuseUnnamed(columns, unused, firstCells);
   if (!preset) refuseCutNumbers(columns, firstCells);
   return { columns, unmapped: unusedOf(header, columns, unused), none: FIELDS.filter(isLeftOut) };
 }

@@ -94,7 +94,7 @@ export function findNamePair(found: Map<Field, MappedColumn>, firstCells: FirstC
   }
 }
 
-const PRODUCT_ID = /\bsku\b|^(?:product|produkt|article|artikel|item) (?:id|no|nr|number)$/;
+export const PRODUCT_ID = /\bsku\b|^(?:product|produkt|article|artikel|item) (?:id|no|nr|number)$/;
 
 /** "Name" beside a "SKU" is the name of the product, where a file with quantities has no other one. */
 function productName(found: Map<Field, MappedColumn>, isLeftOut: (field: Field) => boolean, cells: FirstCells): void {

@@ -187,3 +187,44 @@ test.each([
 ])('lines are orders of their own if %s', async (_, text) => {
   expect((await loaded(text)).rows.every(({ status }) => status === 'valid')).toBe(true);
 });
+
+const numbered = (column: string, numbers: readonly (string | number)[], emails = 'abcdefgh') =>
+  `Email,${column},Total\n${numbers.map((number, n) => `${emails[n]}@x.de,${number},${n + 5}.50\n`).join('')}`;
+
+test.each([
+  ['rise from line to line', numbered('Beleg', [2601, 2604, 2605, 2609, 2611])],
+  ['fall from line to line', numbered('Folio', ['R/99', 'R/98', 'R/95', 'R/91', 'R/90'])],
+  ['are long', numbered('Vorgang', ['INV-2026-041', 'INV-2026-007'])],
+  ['differ between the lines of a customer', numbered('Vorgang', [26041, 26007, 26019], 'aba')],
+])(
+  'a file is refused whose orders may have their numbers in a column with an unknown name: they %s',
+  async (_, text) => {
+    const [, name, first] = /,(\w+),Total\n[^,]*,([^,]*)/.exec(text) ?? [];
+    await expect(loaded(text)).rejects.toMatchObject({
+      code: 'CSV_NO_ORDER_COLUMN',
+      message:
+        `Line 1: no column has a name that means the order_id, but "${name}" is different in each line, as in ${first}. ` +
+        'If it has the numbers of the orders and is not used, another file with the same orders would create them again. ' +
+        `If it has them, add --map order_id=${name}; if not, add --map order_id=.`,
+    });
+    const told = await loaded(text, { map: new Map([['order_id', name ?? '']]) });
+    expect(told.rows[0]?.values.order_id).toBe(first);
+    expect((await loaded(text, { map: new Map([['order_id', '']]) })).rows[0]?.values.order_id).toBeUndefined();
+  },
+);
+
+test.each([
+  ['counts the lines', numbered('Line', [1, 2, 3, 4, 5])],
+  ['rises in a few lines', numbered('Points', [12, 15, 20, 31])],
+  [
+    'neither rises nor differs between the lines of a customer',
+    numbered('Postcode', [10115, 80331, 20095, 50667, 4109]),
+  ],
+  ['has the days', numbered('Day', [20260102, 20260103, 20260105, 20260107, 20260109])],
+  ['has amounts', numbered('Preis vorher', [12, 15, 20, 31, 44])],
+  ['has products', numbered('SKU', ['LAMP-0001-X', 'DESK-0002-Y'])],
+  ['is empty in a line', numbered('Beleg', [2601, 2604, 2605, '', 2611])],
+  ['has small numbers', numbered('Points', [12, 4, 7], 'aba')],
+])('a column has no numbers of orders if it %s', async (_, text) => {
+  expect((await loaded(text)).rows.filter(({ values }) => values.order_id !== undefined)).toEqual([]);
+});

@@ -110,7 +110,7 @@ export const FILE_REASONS = {
     remedy: 'Call them task_id and item_id in the file, or choose them with `--map`.',
   },
   CSV_NO_ORDER_COLUMN: {
-    meaning: 'Lines seem to be items of one order, and no column has a name of its number.',
+    meaning: 'No column has a name that means the order_id, and another column may have the numbers of the orders.',
     sentence: '{problem}',
     remedy: `Choose its column, or none (\`--map order_id=\`), ${CHOOSE}`,
   },
