@@ -13,7 +13,7 @@ import type { Environment } from './parse.ts';
 export async function readSecret(ref: SecretRef, env: Environment): Promise<string> {
   const secret = (await readRaw(ref, env)).trim();
   if (secret === '') throw missing(ref, `${describe(ref)} is empty`);
-  if (hasControlCharacters(secret) && !isPem(secret)) {
+  if (/\p{Cc}/u.test(secret) && !isPem(secret)) {
     const why = `${describe(ref)} contains line breaks or other control characters; it must contain only the secret`;
     throw wrongUse(`The secret for ${ref.where}: ${why}`, 'SECRET_INVALID');
   }
@@ -63,8 +63,4 @@ function remedy(ref: SecretRef): string {
 /** A private key has several lines. */
 function isPem(secret: string): boolean {
   return /^-----BEGIN [A-Z ]+-----\r?\n[A-Za-z\d+/=\r\n]+-----END [A-Z ]+-----$/.test(secret);
-}
-
-function hasControlCharacters(text: string): boolean {
-  return [...text].some((character) => character < ' ' || character === '\u007f');
 }
