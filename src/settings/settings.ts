@@ -74,6 +74,13 @@ export function accountNamed(settings: Settings, name: string): AccountSettings 
   return named('account', 'accounts', settings.accounts, name, settings.file);
 }
 
+/** The account called `name`; default: the only one. Throws USAGE if there are several, or SETTINGS_NAME_UNKNOWN; exit code 2. */
+export function accountChosen(settings: Settings, name?: string): AccountSettings {
+  const [only = '', ...others] = Object.keys(settings.accounts).toSorted();
+  if (name !== undefined || others.length === 0) return accountNamed(settings, name ?? only);
+  throw wrongUse(`--account NAME is missing: ${settings.file} has several accounts, ${oneOf([only, ...others])}`);
+}
+
 /** The sync called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
 export function syncNamed(settings: Settings, name: string): SyncSettings {
   return named('sync', 'syncs', settings.syncs, name, settings.file);

@@ -136,7 +136,7 @@ test.each([
 test('reports a missing file and an unknown target', async () => {
   expect((await links('import', 'none.csv', ...TO)).stderr).toMatch(/There is no file .*none\.csv/);
   expect((await links('import', 'none.csv', '--target', 'issues')).stderr).toContain(
-    "Required option '--account <name>'",
+    'settings.yaml has several accounts, demo or other',
   );
 });
 

@@ -25,7 +25,6 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['call contacts.search --param term=x --account demo', /No parameter named "term".*search_term or only_body/],
   ['call tasks.update --param taskName=x --account demo', /has task_id; the fields of its record go into --body\)/],
   ['call contacts.search --account demo', /needs --param search_term=/],
-  ['call contacts.getall', /--account is missing/],
   ['call contacts.getall --account dem', /No account named "dem"/],
   ['call contacts.getall --account demo --body {}', /takes no body/],
   ['call contacts.create --account demo --body {', /--body: its value is not JSON/],

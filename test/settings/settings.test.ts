@@ -4,8 +4,18 @@ import { closest, editDistance } from '../../src/base/closest.ts';
 import { formatDuration, parseDurationMs } from '../../src/settings/durations.ts';
 import { maskSettings } from '../../src/settings/mask.ts';
 import { settingsFile } from '../../src/settings/schema.ts';
-import { accountNamed, budgetLimits, syncNamed, targetNamed } from '../../src/settings/settings.ts';
+import { accountChosen, accountNamed, budgetLimits, syncNamed, targetNamed } from '../../src/settings/settings.ts';
 import { settingsOf } from './problems-in.ts';
+
+test('the only account is chosen by default, and one of several has to be named', () => {
+  const settings = (...names: readonly string[]) =>
+    settingsOf(`accounts: { ${names.map((name) => `${name}: {}`).join(', ')} }`);
+  expect(accountChosen(settings('demo')).name).toBe('demo');
+  expect(accountChosen(settings('one', 'other'), 'one').name).toBe('one');
+  expect(() => accountChosen(settings('one', 'other'))).toThrow(
+    /^--account NAME is missing: .* has several accounts, one or other$/,
+  );
+});
 
 const budgetOf = (budget: string) => accountNamed(settingsOf(`accounts: { demo: { budget: ${budget} } }`), 'demo');
 

@@ -3,6 +3,9 @@ import { InvalidArgumentError } from 'commander';
 import { parseDurationMs } from '../../settings/durations.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 
+/** Describes `--account NAME` of commands that work on one account. */
+export const ACCOUNT_WORDS = 'account in the settings; default: the only one';
+
 /** Above 0. */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text) || Number(text) === 0)

@@ -7,10 +7,11 @@ import type { Outcome } from '../../client/call/outcome.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { isOperationName, type OperationName, operationNames, operations } from '../../contract/operations.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
-import { accountNamed } from '../../settings/settings.ts';
+import { accountChosen } from '../../settings/settings.ts';
 import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED } from '../errors.ts';
 import type { Perform, Session } from '../session.ts';
+import { ACCOUNT_WORDS } from './arguments.ts';
 import { readJsonArgument } from './json-argument.ts';
 
 interface CallOptions {
@@ -28,7 +29,7 @@ export function define(command: Command, perform: Perform): void {
         'it refused, and 3 if the outcome is unknown or the call could not be sent.',
     )
     .argument('[operation]', 'name of the operation, such as contacts.search')
-    .option('--account <name>', 'account in the settings')
+    .option('--account <name>', ACCOUNT_WORDS)
     .option('--param <name=value>', 'a parameter of the path or the query; can be repeated', collectParam)
     .option('--body <json>', 'the body: JSON or @FILE')
     .option('--list', 'list the operations')
@@ -81,7 +82,7 @@ async function call(session: Session, name: string | undefined, options: CallOpt
   const operation = operationNamed(name);
   const { path, query } = splitParams(operation, options.param ?? {});
   const body = await readBody(session, operation, options.body);
-  const account = accountNamed(await session.settings(), options.account ?? missingAccount());
+  const account = accountChosen(await session.settings(), options.account);
   const signal = session.untilStopped('Waiting for the answer. Press Ctrl-C again to stop at once.');
   const workspace = await session.openWorkspace();
   const { client } = await workspace.accounts.inspect(account.name);
@@ -102,10 +103,6 @@ function operationNamed(name: string | undefined): OperationName {
   throw wrongUse(
     `No operation named ${quote(name)}${didYouMean(name, operationNames)}; lockstep call --list shows all operations`,
   );
-}
-
-function missingAccount(): never {
-  throw wrongUse('--account is missing: name an account of the settings');
 }
 
 /** Splits parameters into path and query. @throws LockstepError USAGE if one is unknown or missing */

@@ -14,14 +14,15 @@ import {
   verdictOf,
 } from '../../operator/examination-words.ts';
 import { saveAccount } from '../../settings/save-dialect.ts';
-import { accountNamed, type Settings } from '../../settings/settings.ts';
+import { accountChosen, type Settings } from '../../settings/settings.ts';
 import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode, FAILED, WRONG_USE } from '../errors.ts';
 import { styled } from '../print/colour.ts';
 import type { Perform, Session } from '../session.ts';
+import { ACCOUNT_WORDS } from './arguments.ts';
 
 interface DoctorOptions {
-  readonly account: string;
+  readonly account?: string;
   readonly writeProbes?: boolean;
   readonly save?: boolean;
   readonly all?: boolean;
@@ -37,7 +38,7 @@ export function define(command: Command, perform: Perform): void {
         'the service could not be examined. If a run is paused because the service changed the form of its answers, you ' +
         'can resume it afterwards: Lockstep then learns the form again.',
     )
-    .requiredOption('--account <name>', 'account in the settings')
+    .option('--account <name>', ACCOUNT_WORDS)
     .option(
       '--write-probes',
       'also write one test contact, customer and task, to see how creating, importing and completing answer; they remain ' +
@@ -65,16 +66,16 @@ Examples:
 async function doctor(session: Session, options: DoctorOptions): Promise<ExitCode> {
   const { out } = session;
   const settings = await session.settings();
-  accountNamed(settings, options.account); // reports a misspelt name before a database is opened
+  const account = accountChosen(settings, options.account).name; // reports a misspelt name before a database is opened
   const signal = session.untilStopped('Stopping after this call. Press Ctrl-C again to stop at once.');
   const { database, accounts } = await session.openWorkspace();
-  const report = await examineAccount({ pool: database.pool, settings, accounts }, options.account, {
+  const report = await examineAccount({ pool: database.pool, settings, accounts }, account, {
     writes: options.writeProbes === true,
     signal,
     onProgress: ({ probe, step, steps, calls }) =>
       out.live(`examining ${probe} · ${step} of ${steps} · ${plural(calls, 'call')}`),
   });
-  const all = { all: options.all === true, hint: session.hint(`doctor --account ${options.account} --all`) };
+  const all = { all: options.all === true, hint: session.hint(`doctor --account ${account} --all`) };
   out.say(...reportLines(report, all));
   if (options.save !== true) suggest(session, report, options);
   const saved = options.save === true ? await save(session, settings, report) : undefined;
@@ -84,10 +85,10 @@ async function doctor(session: Session, options: DoctorOptions): Promise<ExitCod
   return attention(report).length > 0 ? DONE_WITH_PROBLEMS : DONE;
 }
 
-function suggest({ out, hint }: Session, report: Report, { account, all = false }: DoctorOptions): void {
+function suggest({ out, hint }: Session, report: Report, { all = false }: DoctorOptions): void {
   const lines = settingLines(report);
   if (lines.length === 0) return;
-  const command = hint(`doctor --account ${account} --save`);
+  const command = hint(`doctor --account ${report.account} --save`);
   if (all) out.say('', `Settings for these findings (${command} writes them):`, ...lines);
   else out.say(`To save certain findings as settings: ${command}`);
 }

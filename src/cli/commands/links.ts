@@ -18,13 +18,13 @@ import { formatTime } from '../../operator/format.ts';
 import { linkLines } from '../../operator/link-export.ts';
 import { importLinkFile } from '../../operator/link-import.ts';
 import { quote } from '../../settings/message-parts.ts';
-import { accountNamed, type Settings, targetNamed } from '../../settings/settings.ts';
+import { accountChosen, accountNamed, type Settings, targetNamed } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
-import { columnsOf, wholeNumber } from './arguments.ts';
+import { ACCOUNT_WORDS, columnsOf, wholeNumber } from './arguments.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -85,7 +85,7 @@ function addRemove(links: Command, perform: Perform): void {
         'next delivery of the task links it with that item.',
     )
     .requiredOption('--target <name>', 'target of the link')
-    .requiredOption('--account <name>', 'account of the task')
+    .option('--account <name>', ACCOUNT_WORDS)
     .requiredOption('--task <id>', `the task: ${SOURCE_WORDS}`)
     .action(perform(remove));
 }
@@ -107,11 +107,12 @@ function toLine({ target, account, task, itemId, linkedAt, run }: ListedLink): r
 
 async function remove(
   session: Session,
-  { target, account, task }: Required<Options> & { readonly task: string },
+  { target, account: name, task }: Options & { readonly target: string; readonly task: string },
 ): Promise<void> {
   const { out, hint } = session;
   const source = parseSource(task);
   if (source === undefined) throw wrongUse(`--task ${quote(task)} is not a task: use ${SOURCE_WORDS}`);
+  const account = name ?? accountChosen(await session.settings()).name;
   const { pool } = await session.openLedger();
   await refuseUnknown(session, pool, { target, account });
   const removed = await removeLink(pool, { target, scope: await scopeNamed(pool, account), source });
@@ -139,7 +140,7 @@ async function refuseUnknown(session: Session, db: Queryable, { target, account 
 
 interface ImportOptions {
   readonly target: string;
-  readonly account: string;
+  readonly account?: string;
   readonly map?: ReadonlyMap<LinkField, string>;
   readonly header: boolean;
   readonly dryRun?: boolean;
@@ -158,7 +159,7 @@ function addImport(links: Command, perform: Perform): void {
     )
     .argument('<file>', 'a CSV, plain or gzip; - is stdin')
     .requiredOption('--target <name>', 'target in the settings')
-    .requiredOption('--account <name>', 'account of the tasks, by its name in the settings')
+    .option('--account <name>', ACCOUNT_WORDS)
     .option(
       '--map <field=column>',
       `which column fills a field, by header or number; ${LINK_FIELDS.join(', ')}`,
@@ -177,7 +178,8 @@ function addImport(links: Command, perform: Perform): void {
 async function importThem(session: Session, file: string, options: ImportOptions): Promise<ExitCode> {
   const { out, cwd, dataDir } = session;
   const settings = await session.settings();
-  const { target, account, map = new Map(), header: hasHeader } = options;
+  const { target, map = new Map(), header: hasHeader } = options;
+  const account = accountChosen(settings, options.account).name;
   const { dryRun: isDryRun = false, replace: isReplacing = false } = options;
   const spoolDir = path.join(dataDir, 'received');
   const signal = session.untilStopped('Stopping. Press Ctrl-C again to stop at once.');

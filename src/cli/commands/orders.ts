@@ -8,7 +8,7 @@ import { ENCODINGS, type Encoding } from '../../csv/encoding.ts';
 import { FIELDS, type Field } from '../../csv/fields.ts';
 import type { Where } from '../../csv/presets.ts';
 import { EXISTING } from '../../settings/schema-sync.ts';
-import { accountNamed } from '../../settings/settings.ts';
+import { accountChosen } from '../../settings/settings.ts';
 import type { Command } from '../command.ts';
 import { DONE, type ExitCode } from '../errors.ts';
 import { FORCE, type Replacing } from '../export-file.ts';
@@ -17,7 +17,7 @@ import { resultsDir } from '../orders/results-dir.ts';
 import { writeTemplate } from '../orders/template.ts';
 import { planPath } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
-import { columnsOf, toWhere, wholeNumber } from './arguments.ts';
+import { ACCOUNT_WORDS, columnsOf, toWhere, wholeNumber } from './arguments.ts';
 
 interface LoadOptions extends Omit<LoadRequest, 'choices' | 'account'>, Replacing {
   readonly account?: string;
@@ -68,7 +68,7 @@ function defineLoad(orders: Command, perform: Perform): void {
         'command then resumes the load.',
     )
     .argument('[file]', 'a CSV, plain or gzip; - is stdin')
-    .option('--account <name>', 'account in the settings; required')
+    .option('--account <name>', ACCOUNT_WORDS)
     .option(
       '--map <field=column>',
       `which column fills a field, by header or number, or no column if empty; ${FIELDS.join(', ')}`,
@@ -128,14 +128,13 @@ async function load(session: Session, file: string | undefined, options: LoadOpt
     await writeTemplate(session, file, options);
     return DONE;
   }
-  const { account, header, headerRow: headerLine } = options;
+  const { header, headerRow: headerLine } = options;
   if (file === undefined) throw wrongUse('orders load needs the name of a file, such as orders.csv, or - for stdin');
-  if (account === undefined) throw wrongUse('orders load needs --account NAME, an account in the settings');
   if (!header && headerLine !== undefined)
     throw wrongUse('--header-row and --no-header exclude each other: leave one out');
   const plan = await planPath(session.cwd, options);
   const results = options.results && (await resultsDir(session.cwd, options.results));
-  accountNamed(await session.settings(), account); // reports a misspelt name before the file is read
+  const account = accountChosen(await session.settings(), options.account).name; // a misspelt one is reported before the file is read
   const source = file === '-' ? file : path.resolve(session.cwd, file);
   const { map, preset, combineLines, where, limit, encoding, delimiter, quote, decimal, accounting } = options;
   const choices = {
