@@ -99,7 +99,7 @@ function refuseNumbers(
   const name = short(numbers.name);
   throw new UnclearFile(
     'CSV_NO_ORDER_COLUMN',
-    `Line ${line}: no column has a name that means the order_id, but "${name}" is different in each line, as in ${short(numbers.cells[0] ?? '')}. If it has the numbers of the orders and is not used, another file with the same orders would create them again.`,
+    `Line ${line}: no column has a name that means the order_id, but "${name}" is different in each line, as in ${short(numbers.cells[0] ?? '')}, so it may have the numbers of the orders. Without them, another file with the same orders would create them again.`,
     `If it has them, add ${mapOption('order_id', numbers.name)}; if not, add --map order_id=.`,
   );
 }

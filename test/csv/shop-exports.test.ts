@@ -203,8 +203,8 @@ test.each([
     await expect(loaded(text)).rejects.toMatchObject({
       code: 'CSV_NO_ORDER_COLUMN',
       message:
-        `Line 1: no column has a name that means the order_id, but "${name}" is different in each line, as in ${first}. ` +
-        'If it has the numbers of the orders and is not used, another file with the same orders would create them again. ' +
+        `Line 1: no column has a name that means the order_id, but "${name}" is different in each line, as in ${first}, so it may have the numbers of the orders. ` +
+        'Without them, another file with the same orders would create them again. ' +
         `If it has them, add --map order_id=${name}; if not, add --map order_id=.`,
     });
     const told = await loaded(text, { map: new Map([['order_id', name ?? '']]) });
