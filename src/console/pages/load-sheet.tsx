@@ -208,7 +208,8 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
             <Readings upload={upload} form={form} readings={readings} />
           ) : (
             <p class="dim">
-              <a href="#columns">Choose the columns</a> and read the file again, or click the line that is the header.
+              <a href="#columns">Choose the columns</a>, or “no column” for a field, and read the file again; or click
+              the line that is the header.
             </p>
           )}
         </>
