@@ -209,7 +209,7 @@ function conflictNote({ report, item, task, sync }: Settling, here: boolean): st
 
 function notScanned(task: LinkedTask): Later {
   const detail = `no scan of sync "${task.sync}" has seen ${nameOf(task)} yet`;
-  return { status: 'later', reason: 'NOT_SCANNED', detail, isSpent: true, afterMs: undefined };
+  return { status: 'later', reason: 'NOT_SCANNED', detail, isSpent: true };
 }
 
 function onItsWay(task: LinkedTask): Later {
