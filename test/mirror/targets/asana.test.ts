@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
 import { openAsana } from '../../../src/mirror/targets/asana/asana.ts';
-import { ASANA } from '../../../src/mirror/targets/items/item-naming.ts';
 import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
@@ -126,17 +125,4 @@ test('a card in a column that is mapped to completed completes its task', async 
   const itemId = harness.put(false);
   const card = deliveryOf({ kind: 'card', status: 'shipped' }, { itemId, event: 'changed' });
   expect(await target.deliver(card, context())).toMatchObject({ detail: `${itemId}: open → completed` });
-});
-
-test.each([
-  ['https://app.asana.com/0/123/456 and https://app.asana.com/0/123/456/f', ['456']],
-  ['https://app.asana.com/0/0/789', ['789']],
-  ['https://app.asana.com/1/11/project/22/task/33?focus=true', ['33']],
-  ['https://app.asana.com/1/11/task/34, ASANA: 35', ['34', '35']],
-  ['https://app.asana.com/0/inbox/11/45/99 https://app.asana.com/0/home/11/46', ['45', '46']],
-  ['https://app.asana.com/0/search/11/47 https://app.asana.com/0/my_tasks/11/48/f', ['47', '48']],
-  ['https://app.asana.com/1/11/home/task/49 https://app.asana.com/1/11/inbox/22/task/50', ['49', '50']],
-  ['https://app.asana.com/0/123/list https://asana.example/0/1/2 456', []],
-])('the text %j names tasks', (text, expected) => {
-  expect(ASANA.itemsIn(text)).toEqual(expected);
 });

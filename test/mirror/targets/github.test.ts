@@ -1,22 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { z } from 'zod';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
 import { openGithub } from '../../../src/mirror/targets/github/github.ts';
-import { githubNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import { withLabels } from '../../../src/mirror/targets/items/vendor-target.ts';
 import { type GithubVendor, githubSettings, startGithub } from '../../support/github-standin.ts';
-import {
-  context,
-  deliveryOf,
-  type FakeLog,
-  fakeLog,
-  HOOK_SECRET,
-  needsOf,
-  SEEN_AT,
-} from '../../support/item-vendor.ts';
+import { context, deliveryOf, type FakeLog, fakeLog, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
-import { vendorFile } from '../../support/vendor-contract.ts';
 import { detailSuite } from './detail-suite.ts';
 import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
 
@@ -338,98 +326,6 @@ test.each([
   const itemId = harness.put(!closed);
   await target.deliver(deliveryOf({ kind: 'card', status, isCompleted }, { itemId, event: 'changed' }), context());
   expect(harness.isCompleted(itemId)).toBe(closed);
-});
-
-const PLACE = { url: 'https://api.github.com', owner: undefined, repo: undefined };
-const SHOP = { url: 'https://api.github.com', owner: 'octo', repo: 'shop' };
-test.each([
-  ['see https://github.com/octo/shop/issues/12#issuecomment-3, please', PLACE, ['octo/shop#12']],
-  ['<a href="https://github.com/octo/shop/issues/12">octo/shop#12</a>', PLACE, ['octo/shop#12']],
-  ['https://github.com/octo/shop/pull/12 https://gitlab.com/octo/shop/issues/12', PLACE, []],
-  ['https://evil.example/github.com/octo/shop/issues/12', PLACE, []],
-  ['octo/shop#12 and (a.b/c_d#3)', PLACE, ['octo/shop#12']],
-  ['Octo/c_D.e#3.', PLACE, ['octo/c_d.e#3']],
-  ['#12, GH: 13, GH:#14', PLACE, []],
-  ['#12, GH: 13, GH:#14', SHOP, ['octo/shop#12', 'octo/shop#13', 'octo/shop#14']],
-  ['GH: octo/till#9', SHOP, ['octo/till#9']],
-  ['other/shop#9 https://github.com/other/shop/issues/9', SHOP, []],
-  ['it&#39;s page#4 a#5 ##6 #1234567890 #12ab', SHOP, []],
-  ['octo/..#9 octo/.#9', SHOP, []],
-])('the text %j names issues', (text, settings, expected) => {
-  expect(githubNaming(settings).itemsIn(text)).toEqual(expected);
-});
-
-test.each([
-  ['https://api.github.com', 'github.com'],
-  ['https://ghe.example.com/api/v3', 'ghe.example.com'],
-  ['https://api.acme.ghe.com', 'acme.ghe.com'],
-])('the pages of the API at %s are at %s', (url, host) => {
-  const { itemsIn } = githubNaming({ ...PLACE, url });
-  expect(itemsIn(`https://${host}/octo/shop/issues/12`)).toEqual(['octo/shop#12']);
-});
-
-test('behind a proxy, the pages are at the site of the settings', () => {
-  const proxied = { ...PLACE, url: 'https://proxy.example.com/github', site: 'https://github.com' };
-  expect(githubNaming(proxied).itemsIn('https://github.com/octo/shop/issues/12')).toEqual(['octo/shop#12']);
-});
-
-function hook(payload: object, headers: Record<string, string> = {}, key = HOOK_SECRET) {
-  const body = Buffer.from(JSON.stringify(payload));
-  const signature = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
-  return { headers: { 'x-github-event': 'issues', 'x-hub-signature-256': signature, ...headers }, body };
-}
-
-const CLOSED = {
-  action: 'closed',
-  issue: { number: 12, state: 'closed', updated_at: SEEN_AT.toISOString() },
-  repository: { name: 'Shop', owner: { login: 'Octo' } },
-};
-
-test('a genuine call back reports the issue that was closed', async () => {
-  const items = [{ itemId: 'octo/shop#12', isCompleted: true, status: 'closed' }];
-  expect(await target.readHook?.(hook(CLOSED), SEEN_AT)).toEqual({ status: 'accepted', items });
-});
-
-const EXAMPLES = z
-  .object({ examples: z.record(z.string(), z.record(z.string(), z.unknown())) })
-  .parse(JSON.parse(vendorFile('github-hooks.json'))).examples;
-
-test.each([
-  ['reopened', '2021-10-12T00:00:00Z', { itemId: 'codertocat/hello-world#1', isCompleted: false, status: 'open' }],
-  [
-    'transferred',
-    '2019-10-26T00:00:00Z',
-    {
-      itemId: 'codertocat/hello-world#1',
-      isCompleted: false,
-      status: 'open',
-      formerIds: ['octo-org/octo-repo#1'],
-    },
-  ],
-])('GitHub’s own example of an issue that was %s is read', async (action, now, item) => {
-  const request = hook(EXAMPLES[action] ?? {});
-  expect(await target.readHook?.(request, new Date(now))).toEqual({ status: 'accepted', items: [item] });
-});
-
-test.each([
-  ['a ping', hook({ zen: 'Design for failure.' }, { 'x-github-event': 'ping' })],
-  ['a label', hook({ ...CLOSED, action: 'labeled' })],
-  ['a comment on an issue', hook(CLOSED, { 'x-github-event': 'issue_comment' })],
-])('%s is accepted and tells of nothing', async (_, request) => {
-  expect(await target.readHook?.(request, SEEN_AT)).toEqual({ status: 'accepted', items: [] });
-});
-
-test('a call back that is not signed with the secret is refused', async () => {
-  const forged = hook(CLOSED, {}, 'another-secret');
-  expect(await target.readHook?.(forged, SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
-  const unsigned = { ...forged, headers: { 'x-github-event': 'issues' } };
-  expect(await target.readHook?.(unsigned, SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
-});
-
-test('without a hookSecret no call back is accepted', async () => {
-  const closed = openGithub(githubSettings({ hookSecret: undefined }), needsOf(harness.vendor));
-  expect(await closed.readHook?.(hook(CLOSED), SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
-  await closed.close();
 });
 
 test('an assignee and labels that GitHub leaves out are named once for each issue, and stop nothing', async () => {

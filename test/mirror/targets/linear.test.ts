@@ -1,10 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Target } from '../../../src/contract/target.ts';
-import { linearNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import { openLinear } from '../../../src/mirror/targets/linear/linear.ts';
 import { startHttpServer } from '../../support/http-server.ts';
-import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
+import { context, deliveryOf, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { graphqlError, type LinearVendor, linearSettings, startLinear } from '../../support/linear-standin.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { detailSuite } from './detail-suite.ts';
@@ -234,33 +232,6 @@ test('a success that is false is no success', async () => {
   expect(await deliver(true, harness.put(false))).toMatchObject({ status: 'refused', reason: 'REJECTED' });
 });
 
-test.each([
-  ['https://linear.app/acme/issue/ENG-12/call-the-printer and ENG-13', ['ENG-12']],
-  ['LINEAR: ENG-12, LINEAR:OPS-1', ['ENG-12', 'OPS-1']],
-  ['https://linear.app/acme/issue/eng-12/call-the-printer and linear: ops-2', ['ENG-12', 'OPS-2']],
-  ['https://linear.example/acme/issue/ENG-12', []],
-])('the text %j names issues', (text, expected) => {
-  expect(linearNaming({ team: 'ENG' }).itemsIn(text)).toEqual(expected);
-});
-
-const UPDATE = {
-  action: 'update',
-  type: 'Issue',
-  data: { identifier: 'ENG-12', state: { name: 'Done', type: 'completed' } },
-  updatedFrom: { stateId: 'state-Todo' },
-  webhookTimestamp: SEEN_AT.getTime(),
-};
-
-function hook(payload: object, key = HOOK_SECRET) {
-  const body = Buffer.from(JSON.stringify(payload));
-  return { headers: { 'linear-signature': createHmac('sha256', key).update(body).digest('hex') }, body };
-}
-
-test('a genuine call back reports the issue whose state changed', async () => {
-  const items = [{ itemId: 'ENG-12', isCompleted: true, status: 'Done' }];
-  expect(await target.readHook?.(hook(UPDATE), SEEN_AT)).toEqual({ status: 'accepted', items });
-});
-
 test('an issue that moved to another team is read by its former identifier, written, and linked by its new one', async () => {
   const itemId = harness.put(false);
   Object.assign(harness.issues[0] ?? {}, { formerIdentifier: itemId, identifier: 'OPS-3' });
@@ -270,28 +241,4 @@ test('an issue that moved to another team is read by its former identifier, writ
     detail: 'OPS-3: Todo → Done',
   });
   expect(harness.isCompleted('OPS-3')).toBe(true);
-});
-
-test('a call back about an issue that moved to another team tells of its former identifiers', async () => {
-  const data = { ...UPDATE.data, identifier: 'OPS-3', previousIdentifiers: ['ENG-12'] };
-  const moved = hook({ ...UPDATE, data, updatedFrom: { teamId: 'team-eng' } });
-  const items = [{ itemId: 'OPS-3', isCompleted: true, status: 'Done', formerIds: ['ENG-12'] }];
-  expect(await target.readHook?.(moved, SEEN_AT)).toEqual({ status: 'accepted', items });
-});
-
-test.each([
-  ['another field', { ...UPDATE, updatedFrom: { title: 'Old' } }],
-  ['a new issue', { ...UPDATE, action: 'create' }],
-  ['a comment', { ...UPDATE, type: 'Comment' }],
-])('a call back about %s tells of nothing', async (_, payload) => {
-  expect(await target.readHook?.(hook(payload), SEEN_AT)).toEqual({ status: 'accepted', items: [] });
-});
-
-test.each([
-  ['another secret', hook(UPDATE, 'another-secret')],
-  ['no signature', { ...hook(UPDATE), headers: {} }],
-  ['a time long ago', hook({ ...UPDATE, webhookTimestamp: SEEN_AT.getTime() - 301_000 })],
-  ['no time', hook({ ...UPDATE, webhookTimestamp: undefined })],
-])('a call back with %s is refused', async (_, request) => {
-  expect(await target.readHook?.(request, SEEN_AT)).toMatchObject({ status: 'refused', httpStatus: 401 });
 });

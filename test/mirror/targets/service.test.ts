@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
 import type { Target } from '../../../src/contract/target.ts';
-import { itemIdIn } from '../../../src/mirror/links/read-links.ts';
-import { serviceNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import { markerOf } from '../../../src/mirror/targets/items/marker.ts';
 import { openService } from '../../../src/mirror/targets/service/service.ts';
 import type { FaultKind } from '../../../src/service/testbed/behaviour.ts';
@@ -384,21 +382,4 @@ test('a defect is not an outcome', async () => {
   };
   const target = openService(settings, { accounts, creations, readTask: () => ({ status: 'no-id' }) });
   await expect(deliver(target, true, '7')).rejects.toThrow('a defect');
-});
-
-test.each([
-  ['see branch#12 and branch#13, branch#12.', ['12', '13']],
-  ['Task branch#a1b2-c3', ['a1b2-c3']],
-  ['my-branch#12 other#12 #12 x/branch#12 branch#12/3', []],
-])('the text %j names tasks', (text, expected) => {
-  expect(serviceNaming({ account: 'branch' }).itemsIn(text)).toEqual(expected);
-});
-
-test.each([
-  ['12', '12'],
-  ['TASK: 12', '12'],
-  ['12 and 13', undefined],
-  ['other#12', undefined],
-])('in a table of links, the cell %j names %j', (cell, expected) => {
-  expect(itemIdIn(cell, serviceNaming({ account: 'branch' }))).toBe(expected);
 });

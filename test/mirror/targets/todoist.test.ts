@@ -1,17 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Delivery, Target } from '../../../src/contract/target.ts';
-import { TODOIST } from '../../../src/mirror/targets/items/item-naming.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
-import {
-  context,
-  deliveryOf,
-  type FakeLog,
-  fakeLog,
-  HOOK_SECRET,
-  needsOf,
-  SEEN_AT,
-} from '../../support/item-vendor.ts';
+import { context, deliveryOf, type FakeLog, fakeLog, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { startTodoist, type TodoistVendor, todoistSettings } from '../../support/todoist-standin.ts';
 import { detailSuite } from './detail-suite.ts';
@@ -262,16 +252,6 @@ test('what Todoist says of a refused write is in the dead letter', async () => {
 });
 
 test.each([
-  ['https://app.todoist.com/app/task/call-the-printer-6X7rM8997g3RQmvh', ['6X7rM8997g3RQmvh']],
-  ['https://app.todoist.com/app/task/6X7rM8997g3RQmvh.', ['6X7rM8997g3RQmvh']],
-  ['https://todoist.com/showTask?id=2995104339', ['2995104339']],
-  ['TODOIST: 6X7rM8997g3RQmvh todoist.com/app/task/x', ['6X7rM8997g3RQmvh']],
-  ['https://todoist.example/app/task/6X7rM8997g3RQmvh', []],
-])('the text %j names tasks', (text, expected) => {
-  expect(TODOIST.itemsIn(text)).toEqual(expected);
-});
-
-test.each([
   ['a day', { date: '2026-03-02' }, '2026-03-02'],
   ['a time of the account', { date: '2026-03-02T23:30:00' }, '2026-03-02'],
   ['a time in a time zone', { date: '2026-03-02T01:30:00Z', timezone: 'America/New_York' }, '2026-03-01'],
@@ -284,33 +264,4 @@ test.each([
     items: [{ dueDate }],
   });
   await reading.close();
-});
-
-function hook(
-  event_name: string,
-  event_data: object,
-  { key = HOOK_SECRET, triggered_at = SEEN_AT.toISOString() } = {},
-) {
-  const body = Buffer.from(JSON.stringify({ event_name, user_id: '2671355', event_data, version: '10', triggered_at }));
-  return { headers: { 'x-todoist-hmac-sha256': createHmac('sha256', key).update(body).digest('base64') }, body };
-}
-
-test.each([
-  ['item:completed', { checked: true }, true],
-  ['item:completed', { checked: false, due: { is_recurring: true } }, false],
-  ['item:uncompleted', {}, false],
-])('a genuine call %s with %j tells of a task that is completed: %s', async (event, data, isCompleted) => {
-  const items = [{ itemId: '6X7rM8997g3RQmvh', isCompleted, status: isCompleted ? 'completed' : 'open' }];
-  const verdict = await target.readHook?.(hook(event, { id: '6X7rM8997g3RQmvh', ...data }), SEEN_AT);
-  expect(verdict).toEqual({ status: 'accepted', items });
-});
-
-test('a call about something else tells of nothing, and one that is forged or old is refused', async () => {
-  const data = { id: '6X7rM8997g3RQmvh', checked: true };
-  const read = (request: ReturnType<typeof hook>) => target.readHook?.(request, SEEN_AT);
-  expect(await read(hook('item:updated', data))).toEqual({ status: 'accepted', items: [] });
-  expect(await read(hook('item:completed', data, { key: 'another-secret' }))).toMatchObject({ httpStatus: 401 });
-  expect(await read(hook('item:completed', data, { triggered_at: '2026-02-20T00:00:00Z' }))).toMatchObject({
-    httpStatus: 401,
-  });
 });
