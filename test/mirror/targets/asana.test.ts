@@ -5,7 +5,8 @@ import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { detailSuite } from './detail-suite.ts';
-import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
+import { itemSuite } from './item-suite.ts';
+import { manyItemsSuite, readMany } from './many-items-suite.ts';
 
 itemSuite('a task of Asana', startAsana);
 manyItemsSuite('a task of Asana', startAsana);

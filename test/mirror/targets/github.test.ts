@@ -6,7 +6,8 @@ import { type GithubVendor, githubSettings, startGithub } from '../../support/gi
 import { context, deliveryOf, type FakeLog, fakeLog, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { detailSuite } from './detail-suite.ts';
-import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
+import { itemSuite } from './item-suite.ts';
+import { manyItemsSuite, readMany } from './many-items-suite.ts';
 
 itemSuite('an issue of GitHub', startGithub);
 manyItemsSuite('an issue of GitHub', startGithub);

@@ -6,7 +6,8 @@ import { context, deliveryOf, needsOf, SEEN_AT } from '../../support/item-vendor
 import { graphqlError, type LinearVendor, linearSettings, startLinear } from '../../support/linear-standin.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { detailSuite } from './detail-suite.ts';
-import { itemSuite, manyItemsSuite } from './item-suite.ts';
+import { itemSuite } from './item-suite.ts';
+import { manyItemsSuite } from './many-items-suite.ts';
 
 itemSuite('an issue of Linear', startLinear);
 manyItemsSuite('an issue of Linear', startLinear);

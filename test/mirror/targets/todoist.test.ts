@@ -5,7 +5,8 @@ import { context, deliveryOf, type FakeLog, fakeLog, needsOf, SEEN_AT } from '..
 import { anOutcome } from '../../support/matchers.ts';
 import { startTodoist, type TodoistVendor, todoistSettings } from '../../support/todoist-standin.ts';
 import { detailSuite } from './detail-suite.ts';
-import { itemSuite, manyItemsSuite } from './item-suite.ts';
+import { itemSuite } from './item-suite.ts';
+import { manyItemsSuite } from './many-items-suite.ts';
 
 itemSuite('a task of Todoist', startTodoist);
 manyItemsSuite('a task of Todoist', startTodoist);
