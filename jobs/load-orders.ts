@@ -31,7 +31,7 @@ import { defineJob, type JobContext, type JobResult } from '../src/engine/worker
 import type { Queryable } from '../src/storage/queryable.ts';
 import type { Transactional } from '../src/storage/transaction.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { BASELINE, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
+import { readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
 import { readLoad } from '../src/syncs/orders/begin-load.ts';
 import { awaitCreated, CUSTOMERS_READ, startCreating } from '../src/syncs/orders/create-customers.ts';
 import { askFirst, createsNow, planTheRest, whyApproval } from '../src/syncs/orders/load-approval.ts';
@@ -47,6 +47,7 @@ import { type OrdersRead, readOrders, readUnlistedOrders } from '../src/syncs/or
 import { rememberColumns } from '../src/syncs/orders/remembered-columns.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
 import { openWantedCustomers } from '../src/syncs/orders/wanted-records.ts';
+import { BASELINE } from '../src/syncs/read-list.ts';
 
 const ORDERS_READ = { kind: 'order', pass: BASELINE } as const;
 

@@ -45,9 +45,10 @@ import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { UnreadNames } from '../src/syncs/contacts/unread-names.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
-import { BASELINE, noteDeleted, readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
+import { readCustomers, readUnlisted } from '../src/syncs/customers/read-customers.ts';
 import { UnreadMails } from '../src/syncs/customers/unread-mails.ts';
 import { exceeds, exceedsMessage } from '../src/syncs/guards.ts';
+import { BASELINE, noteDeleted } from '../src/syncs/read-list.ts';
 
 type Context = JobContext<ContactsOptions>;
 

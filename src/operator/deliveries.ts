@@ -1,6 +1,7 @@
 /** What an operator reads about deliveries, and how deliveries are sent again or dropped. */
 import { plural } from '../base/counts.ts';
 import { wrongUse } from '../base/errors.ts';
+import type { TargetAnswer } from '../contract/target.ts';
 import {
   countDeliveries,
   type DeliveryCounts,
@@ -148,4 +149,10 @@ export function attemptsWords({ attempts, failures }: Pick<ShownDelivery, 'attem
 /** Whether the last attempt is one of `failures`, with its answer. */
 export function hasFailedLast({ failures, verdict }: Pick<ShownDelivery, 'failures' | 'verdict'>): boolean {
   return failures.length > 0 && (verdict === null || verdict === 'dead');
+}
+
+/** `HTTP 503 try again later`. */
+export function answerWords({ httpStatus, text }: TargetAnswer): string {
+  const status = httpStatus === undefined ? undefined : `HTTP ${httpStatus}`;
+  return [status, text].filter((part) => part !== undefined).join(' ');
 }

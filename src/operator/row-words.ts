@@ -1,7 +1,27 @@
 /** The history of a row in words. */
+import { wrongUse } from '../base/errors.ts';
 import { type Hints, remedyFor, statementFor } from '../base/reasons/reasons.ts';
-import type { RowAttempt, RowInput, RowStory, RowVerdict } from '../engine/ledger/views/row-story.ts';
+import { readRun } from '../engine/ledger/runs.ts';
+import {
+  type RowAttempt,
+  type RowInput,
+  type RowStory,
+  type RowVerdict,
+  readRowStory,
+} from '../engine/ledger/views/row-story.ts';
+import { quote } from '../settings/message-parts.ts';
+import type { Queryable } from '../storage/queryable.ts';
 import { formatTook } from './format.ts';
+import { hintsFor } from './hints.ts';
+
+/** A row of a run; `row` as for `readRowStory`. @throws LockstepError RUN_UNKNOWN or ROW_UNKNOWN, exit code 2 */
+export async function findRow(db: Queryable, runId: string, row: string, hint: (command: string) => string) {
+  const run = await readRun(db, runId);
+  const story = await readRowStory(db, run.id, row);
+  if (story) return { run, story, hints: hintsFor(hint, run) };
+  const message = `Run ${run.id} has no row ${quote(row)}: records that have not changed have none. List its rows with: ${hint(`runs export ${run.id} --out -`)}`;
+  throw wrongUse(message, 'ROW_UNKNOWN');
+}
 
 export const OUTCOME_WORDS: Readonly<Record<RowAttempt['outcome'], string>> = {
   acked: 'accepted',

@@ -108,3 +108,11 @@ export async function openOwnServices() {
     },
   };
 }
+
+/** The content of every customer of the service, and how often it was written. */
+export async function customersOf({ database }: OwnService): Promise<readonly string[]> {
+  const found = await database.pool.query<{ said: string }>(
+    `select concat_ws(' ', tenant_id, id, fields->>'email', fields->>'full_name') as said from service.customers order by 1`,
+  );
+  return found.rows.map(({ said }) => said);
+}

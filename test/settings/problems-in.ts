@@ -17,3 +17,9 @@ export function settingsOf(text: string, env: Environment = {}): Settings {
   if (parsed.status === 'valid') return parsed.settings;
   throw new Error(formatProblems('settings', parsed.problems));
 }
+
+/** Settings with one account, sync or target that has this line. */
+export const withAccount = (line: string) => `accounts:\n  demo:\n    ${line}\n`;
+export const withSync = (line: string) =>
+  `accounts: { demo: {} }\nsyncs:\n  night: { job: contacts, account: demo, ${line} }\n`;
+export const withTarget = (line: string) => `accounts: { demo: {} }\ntargets:\n  hook: { type: webhook, ${line} }\n`;

@@ -5,6 +5,7 @@ import type { Target } from '../../src/contract/target.ts';
 import { keptSecretsOf } from '../../src/mirror/inbound/ledger-secrets.ts';
 import { openCaller } from '../../src/mirror/targets/calls/caller.ts';
 import { grantOf } from '../../src/mirror/targets/calls/grants.ts';
+import type { KeptSecrets } from '../../src/mirror/targets/calls/kept-secrets.ts';
 import { issuedTokens } from '../../src/mirror/targets/calls/token-source.ts';
 import { openGithub } from '../../src/mirror/targets/github/github.ts';
 import { openHttp } from '../../src/mirror/targets/http/http.ts';
@@ -136,6 +137,25 @@ export function clockAt(startMs: number) {
 }
 
 export const read = (target: Target) => target.readItem?.('ABC-1', context());
+
+/** A vendor that issues tokens, an API, and targets at it; `accepts`: which of the issued tokens the API takes, by default all. */
+export async function startIssuing({
+  refresh,
+  accepts = (issued) => issued,
+  atMs = START,
+}: {
+  readonly refresh?: string;
+  readonly accepts?: (issued: readonly string[]) => readonly string[];
+  readonly atMs?: number;
+} = {}) {
+  const issuer = await startIssuer();
+  issuer.refresh = refresh;
+  const api = await startApi(() => accepts(issuer.issued));
+  const clock = clockAt(atMs);
+  /** A target of another process. */
+  const open = (kept?: KeptSecrets) => processOf(api, clientAt(issuer, refresh), clock.now, kept);
+  return { issuer, api, clock, open };
+}
 
 /** GitHub with an app whose installation 42 belongs to octo/shop. Its clock shows START, until a test sets it. */
 export async function startAppApi(): Promise<VendorStandin> {

@@ -2,7 +2,6 @@
 import { plural } from '../../base/counts.ts';
 import { wrongUse } from '../../base/errors.ts';
 import { remedyFor } from '../../base/reasons/reasons.ts';
-import type { TargetAnswer } from '../../contract/target.ts';
 import {
   DELIVERY_STATES,
   type DeliveryFilter,
@@ -13,6 +12,7 @@ import {
 import { planReplay } from '../../mirror/outbox/replay.ts';
 import { enableTargets, type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import {
+  answerWords,
   attemptsWords,
   dropStranded,
   type Hold,
@@ -210,10 +210,6 @@ async function show(session: Session, id: string): Promise<void> {
 function failureWords({ reason, detail, answer }: FailedAttempt): string {
   const said = [reason, detail, answer && `answer ${answerWords(answer)}`];
   return said.filter((part) => part !== undefined).join(': ');
-}
-
-function answerWords({ httpStatus, text }: TargetAnswer): string {
-  return [httpStatus, text].filter((part) => part !== undefined).join(' ');
 }
 
 async function replayThem(session: Session, { id, dryRun = false, ...options }: ReplayOptions): Promise<void> {

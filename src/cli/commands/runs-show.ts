@@ -7,22 +7,23 @@ import { approvalOf } from '../../engine/ledger/approval.ts';
 import { PROBLEMS } from '../../engine/ledger/rows.ts';
 import { isUnfinished, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
-import {
-  type RowAttempt,
-  type RowInput,
-  type RowStory,
-  type RowVerdict,
-  readRowStory,
-} from '../../engine/ledger/views/row-story.ts';
+import type { RowAttempt, RowInput, RowStory, RowVerdict } from '../../engine/ledger/views/row-story.ts';
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { type PhaseTimes, phaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatTime, formatTook, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { phaseWords, waitsOf } from '../../operator/phase-words.ts';
-import { cellPairs, OUTCOME_WORDS, pairsOf, STATE_WORDS, storyResult, tookWords } from '../../operator/row-words.ts';
+import {
+  cellPairs,
+  findRow,
+  OUTCOME_WORDS,
+  pairsOf,
+  STATE_WORDS,
+  storyResult,
+  tookWords,
+} from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
-import { quote } from '../../settings/message-parts.ts';
 import type { Command } from '../command.ts';
 import { table } from '../print/output.ts';
 import { problemLines } from '../print/problem-lines.ts';
@@ -119,12 +120,7 @@ function phaseCells(times: PhaseTimes): readonly string[] {
 async function showRow(session: Session, id: string, row: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
-  const hints = hintsFor(hint, await readRun(pool, id));
-  const story = await readRowStory(pool, id, row);
-  if (!story) {
-    const message = `Run ${id} has no row ${quote(row)}: records that have not changed have none. List its rows with: ${hint(`runs export ${id} --out -`)}`;
-    throw wrongUse(message, 'ROW_UNKNOWN');
-  }
+  const { story, hints } = await findRow(pool, id, row, hint);
   out.say(...storyLines(story, hints));
   out.result(storyResult(story, hints));
 }

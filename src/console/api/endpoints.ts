@@ -1,18 +1,16 @@
 /** The operations of the API: they do what the pages do, with the same functions. */
 import { z } from 'zod';
-import { LockstepError } from '../../base/errors.ts';
 import { VERDICTS } from '../../engine/ledger/rows.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { reasonsOf } from '../../engine/ledger/views/row-groups.ts';
 import { pageOfRows } from '../../engine/ledger/views/row-pages.ts';
-import { readRowStory } from '../../engine/ledger/views/row-story.ts';
 import { throughputOf } from '../../engine/ledger/views/run-figures.ts';
 import { pageOfRuns } from '../../engine/ledger/views/run-list.ts';
 import { phaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { checkMapping, mappedSync } from '../../operator/check-mapping.ts';
 import { hintsFor } from '../../operator/hints.ts';
 import { problemSections } from '../../operator/problem-rows.ts';
-import { storyResult } from '../../operator/row-words.ts';
+import { findRow, storyResult } from '../../operator/row-words.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { listSyncs } from '../../operator/sync-list.ts';
 import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actions.ts';
@@ -102,10 +100,8 @@ export const endpoints: readonly Endpoint[] = [
     params: ofRun.extend({ row: z.string().describe('Line of the file, id of the contact, or number of the row.') }),
     answer: z.looseObject({ n: z.number(), state: z.string() }),
     async work({ pool, hint }, { params }) {
-      const run = await readRun(pool, params.run);
-      const story = await readRowStory(pool, run.id, params.row);
-      if (!story) throw new LockstepError('ROW_UNKNOWN', `Run ${run.id} has no row "${params.row}"`);
-      return storyResult(story, hintsFor(hint, run));
+      const { story, hints } = await findRow(pool, params.run, params.row, hint);
+      return storyResult(story, hints);
     },
   }),
   ...planEndpoints,

@@ -29,10 +29,7 @@ export const deliveries = definePage({
     const { shown, next } = pageOf(found, PER_PAGE, ({ id }) => id);
     const names = counts.map(({ target }) => target);
     const targets = isFiltered ? counts.filter(({ target }) => target === query.target) : counts;
-    const health = await healthOf(
-      pool,
-      targets.map(({ target }) => target),
-    );
+    const health = await healthOf(pool, isFiltered ? names.filter((name) => name === query.target) : names);
     const holdOf = await holds(pool, settings);
     return {
       title: 'Deliveries',
@@ -52,28 +49,10 @@ export const deliveries = definePage({
       body: (
         <>
           {targets.length > 0 && <Targets counts={targets} {...{ health, settings }} />}
-          {lags.length > 0 && (
-            <Section title="Time until delivered, last 24 hours">
-              <div class="columns">
-                {lags.map((lag) => (
-                  <Lags lag={lag} />
-                ))}
-              </div>
-            </Section>
-          )}
+          <Lags of={lags} />
           <Section
             title={isFiltered ? 'Found' : 'Newest'}
-            side={
-              canAct &&
-              isFiltered &&
-              shown.some(({ state }) => state === (query.verdict === 'waiting' ? 'waiting' : 'ended')) && (
-                <Button
-                  id="replay"
-                  to={addressOf('/deliveries/confirm', filter)}
-                  label={query.verdict === 'waiting' ? 'Try all of these now' : 'Send all of these again'}
-                />
-              )
-            }
+            side={canAct && isFiltered && <SendAgain filter={filter} shown={shown} />}
           >
             {shown.length === 0 ? (
               <Nothing isFiltered={isFiltered} />
@@ -91,6 +70,18 @@ export const deliveries = definePage({
 });
 
 type Query = z.output<typeof deliveryQuery>;
+
+interface SendAgainProps {
+  readonly filter: Omit<Query, 'after'>;
+  readonly shown: readonly ListedDelivery[];
+}
+
+function SendAgain({ filter, shown }: SendAgainProps) {
+  const isWaiting = filter.verdict === 'waiting';
+  if (!shown.some(({ state }) => state === (isWaiting ? 'waiting' : 'ended'))) return null;
+  const label = isWaiting ? 'Try all of these now' : 'Send all of these again';
+  return <Button id="replay" to={addressOf('/deliveries/confirm', filter)} label={label} />;
+}
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   return (

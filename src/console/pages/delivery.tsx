@@ -4,9 +4,15 @@ import { PLAIN_HINTS, remedyFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { shortened } from '../../base/texts.ts';
 import { printable } from '../../base/visible.ts';
-import type { TargetAnswer } from '../../contract/target.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
-import { attemptsWords, type Hold, hasFailedLast, holds, readDelivery } from '../../operator/deliveries.ts';
+import {
+  answerWords,
+  attemptsWords,
+  type Hold,
+  hasFailedLast,
+  holds,
+  readDelivery,
+} from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
 import { Act, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
@@ -108,10 +114,6 @@ function Shown({ delivery, hold, canAct }: ShownProps) {
       </Section>
     </>
   );
-}
-
-function answerWords({ httpStatus, text = '' }: TargetAnswer): string {
-  return httpStatus === undefined ? text : `HTTP ${httpStatus} ${text}`;
 }
 
 function Origin({ delivery: { sync, account, run } }: Pick<ShownProps, 'delivery'>) {

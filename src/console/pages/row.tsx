@@ -1,15 +1,13 @@
 /** One row: its input, what it was matched with, each attempt, and its verdict. */
 import type { Child } from 'hono/jsx';
 import { z } from 'zod';
-import { LockstepError } from '../../base/errors.ts';
 import { type Hints, remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import { shellWord } from '../../base/reasons/template.ts';
 import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
-import { type Run, readRun } from '../../engine/ledger/runs.ts';
-import { type RowAttempt, type RowStory, type RowVerdict, readRowStory } from '../../engine/ledger/views/row-story.ts';
-import { hintsFor } from '../../operator/hints.ts';
+import type { Run } from '../../engine/ledger/runs.ts';
+import type { RowAttempt, RowStory, RowVerdict } from '../../engine/ledger/views/row-story.ts';
 import { longId } from '../../operator/review.ts';
-import { cellPairs, OUTCOME_WORDS, pairsOf, STATE_WORDS, tookWords } from '../../operator/row-words.ts';
+import { cellPairs, findRow, OUTCOME_WORDS, pairsOf, STATE_WORDS, tookWords } from '../../operator/row-words.ts';
 import { verdictWords } from '../../operator/run-words.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { isCorrectable } from '../loads/fixes.ts';
@@ -24,10 +22,7 @@ export const row = definePage({
   path: '/runs/:run/rows/:row',
   params: z.object({ run: z.string(), row: z.string() }),
   async show({ pool, settings, hint, canAct }, { params }) {
-    const run = await readRun(pool, params.run);
-    const story = await readRowStory(pool, run.id, params.row);
-    if (!story) throw new LockstepError('ROW_UNKNOWN', `Run ${run.id} has no row "${params.row}"`);
-    const hints = hintsFor(hint, run);
+    const { run, story, hints } = await findRow(pool, params.run, params.row, hint);
     const isRefused = run.type === 'orders' && ['invalid', 'rejected'].includes(story.verdict?.verdict ?? '');
     const correction = isRefused ? await correctionOf(pool, run.id) : undefined;
     const canCorrect = isRefused && canAct && isCorrectable(run);

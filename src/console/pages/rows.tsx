@@ -44,24 +44,7 @@ export const rows = definePage({
           <h1>
             Rows of <Foreign text={run.title} most={80} />
           </h1>
-          <form class="filters" method="get" action={path}>
-            <Field
-              grows
-              label="Search"
-              type="search"
-              name="text"
-              value={query.text ?? ''}
-              placeholder="id, e-mail, name, any cell"
-            />
-            <Select
-              label="Verdict"
-              name="verdict"
-              options={[['problem', 'any problem'], ...VERDICTS]}
-              value={query.verdict}
-            />
-            <Field label="Reason" name="reason" value={query.reason ?? ''} suggest={reasons} />
-            <button type="submit">Filter</button>
-          </form>
+          <Filters query={query} path={path} reasons={reasons} />
         </>
       ),
       continuesAt: page.rows.length === 0 ? next : undefined,
@@ -98,6 +81,24 @@ export const rows = definePage({
     };
   },
 });
+
+interface FilterProps {
+  readonly query: z.output<typeof rowQuery>;
+  readonly path: string;
+  readonly reasons: readonly string[];
+}
+
+function Filters({ query: { text = '', verdict, reason = '' }, path, reasons }: FilterProps) {
+  const verdicts = [['problem', 'any problem'], ...VERDICTS] as const;
+  return (
+    <form class="filters" method="get" action={path}>
+      <Field grows label="Search" type="search" name="text" value={text} placeholder="id, e-mail, name, any cell" />
+      <Select label="Verdict" name="verdict" options={verdicts} value={verdict} />
+      <Field label="Reason" name="reason" value={reason} suggest={reasons} />
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
 
 function cellsOf(run: Run, row: NumberedRow): readonly Child[] {
   const { n, sourceId, label, verdict, reason, facts, recordId, sends } = row;

@@ -51,24 +51,12 @@ export const run = definePage({
   async show(context, { params }) {
     const { pool, settings, canAct, hint } = context;
     const shown = await readRun(pool, params.run);
-    const [figures, actions, suspension, stuck, load, correction] = await Promise.all([
-      // The rows of an unfinished run are counted once for all its viewers.
-      sharedWhileOpen(settings, 'figures', { run: shown, read: () => readFigures(context, shown), freshMs: FRESH_MS }),
-      listActions(pool, { limit: SHOWN_ACTIONS, about: shown.id }),
-      suspensionOf(pool, shown.scope),
-      stuckTargets(context, shown),
-      readLoad(pool, shown.id),
-      correctionOf(pool, shown.id),
-    ]);
+    const { figures, actions, suspended, stuck, isLoad, correction, corrected } = await readAll(context, shown);
     const { report, sections, reasons, throughput, minutes, times, left, canRetry } = figures;
-    const suspended = shown.endedAt === undefined ? suspension : undefined;
-    const isLoad = load !== undefined;
     const hasResults = isLoad && report.counts.in > 0 && shown.rowsPruned === 0;
-    const isAsking = report.state === 'awaiting-approval';
-    const waiting = isLoad && canAct && correction === undefined ? await context.loads.uploads.waiting() : [];
     const notes = notesBeside(shown, [report.error?.message, suspended?.message]);
-    const corrected = waiting.find(({ upload }) => upload.corrects === shown.id);
     const isReplaced = report.state === 'not-approved' && correction !== undefined; // that load has all its lines
+    const isAsking = report.state === 'awaiting-approval';
     const [plan, samples] = isAsking
       ? await Promise.all([planOf(pool, shown, settings), samplesOf(context, shown)])
       : [];
@@ -90,26 +78,7 @@ export const run = definePage({
           {sections.length > 0 && !isReplaced && (
             <Problems title={shown.title} {...{ report, sections, hint, hasResults }} />
           )}
-          {reasons.length > 0 && (
-            <Section title="Other outcomes by reason">
-              <table class="list narrow">
-                <tbody>
-                  {reasons.map(({ verdict, reason, count }) => (
-                    <tr>
-                      <td class="number">{formatCount(count)}</td>
-                      <td>{verdict}</td>
-                      <td>
-                        <a href={addressOf(`/runs/${shown.id}/rows`, { verdict, reason })}>
-                          <code>{reason}</code>
-                        </a>{' '}
-                        {meaningOf(reason)}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Section>
-          )}
+          {reasons.length > 0 && <OtherOutcomes run={shown} reasons={reasons} />}
           {throughput && throughput.sent.length >= LEAST_PARTS && (
             <Section title="Speed and budget">
               <Speed throughput={throughput} account={shown.account} minutes={minutes} />
@@ -130,6 +99,24 @@ export const run = definePage({
     };
   },
 });
+
+async function readAll(context: PageContext, run: Run) {
+  const { pool, settings, canAct, loads } = context;
+  const [figures, actions, suspension, stuck, load, correction] = await Promise.all([
+    // The rows of an unfinished run are counted once for all its viewers.
+    sharedWhileOpen(settings, 'figures', { run, read: () => readFigures(context, run), freshMs: FRESH_MS }),
+    listActions(pool, { limit: SHOWN_ACTIONS, about: run.id }),
+    suspensionOf(pool, run.scope),
+    stuckTargets(context, run),
+    readLoad(pool, run.id),
+    correctionOf(pool, run.id),
+  ]);
+  const suspended = run.endedAt === undefined ? suspension : undefined;
+  const isLoad = load !== undefined;
+  const waiting = isLoad && canAct && correction === undefined ? await loads.uploads.waiting() : [];
+  const corrected = waiting.find(({ upload }) => upload.corrects === run.id);
+  return { figures, actions, suspended, stuck, isLoad, correction, corrected };
+}
 
 async function readFigures(context: PageContext, run: Run) {
   const { pool, settings } = context;
@@ -166,6 +153,34 @@ async function speedOf(pool: PageContext['pool'], { id, scope }: Run) {
 interface OfRun {
   readonly run: Run;
   readonly report: RunReport;
+}
+
+interface OtherOutcomesProps {
+  readonly run: Run;
+  readonly reasons: Awaited<ReturnType<typeof reasonsOf>>;
+}
+
+function OtherOutcomes({ run, reasons }: OtherOutcomesProps) {
+  return (
+    <Section title="Other outcomes by reason">
+      <table class="list narrow">
+        <tbody>
+          {reasons.map(({ verdict, reason, count }) => (
+            <tr>
+              <td class="number">{formatCount(count)}</td>
+              <td>{verdict}</td>
+              <td>
+                <a href={addressOf(`/runs/${run.id}/rows`, { verdict, reason })}>
+                  <code>{reason}</code>
+                </a>{' '}
+                {meaningOf(reason)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
 }
 
 interface HeadlineProps extends OfRun {

@@ -5,6 +5,7 @@ import { formatCount } from '../../base/counts.ts';
 import { shellWord, withOptions } from '../../base/reasons/template.ts';
 import type { Finding } from '../../contract/target.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
+import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { countOutbox, isStranded, requireTarget } from '../../operator/deliveries.ts';
 import { targetPath } from '../../operator/page-paths.ts';
@@ -34,12 +35,10 @@ export const target = definePage({
     const counted = (await countOutbox(pool, settings)).find((one) => one.target === name);
     if (!counted) throw requireTarget(settings, name); // throws: neither the settings nor the outbox has it
     const health = (await healthOf(pool, [name])).get(name);
-    const lag = (await lagOf(pool)).find((one) => one.target === name);
-    const { open, dead } = counted;
     const channel = channelIn(name);
     const own = settings.targets[name];
     const channelSettings = channel === undefined ? undefined : settings.alerts[channel];
-    const isLeft = isStranded(counted, settings);
+    const listOf = (verdict: 'waiting' | 'dead') => addressOf('/deliveries', { target: name, verdict });
     return {
       title: name,
       tab: 'deliveries',
@@ -58,18 +57,8 @@ export const target = definePage({
               <TargetHealth {...{ health, counted, settings }} />
             </div>
             <div class="acts">
-              {dead > 0 && (
-                <Button
-                  id="see-dead"
-                  to={addressOf('/deliveries', { target: name, verdict: 'dead' })}
-                  label="See the dead letters"
-                />
-              )}
-              {health?.state?.disabled && canAct && <Act path={`${targetPath(name)}/enable`} label="Enable" primary />}
-              {isLeft && canAct && <Act path={`${targetPath(name)}/drop`} label="Drop what waits" />}
-              {(channel !== undefined || takesTests(own)) && canAct && (
-                <Act path={`${targetPath(name)}/test`} label="Send a test message" />
-              )}
+              {counted.dead > 0 && <Button id="see-dead" to={listOf('dead')} label="See the dead letters" />}
+              {canAct && <Acts isDisabled={health?.state?.disabled !== undefined} {...{ counted, settings }} />}
               {own !== undefined && (
                 <Button id="check" to={addressOf(targetPath(name), { check: '1' })} label="Check the target now" />
               )}
@@ -84,12 +73,12 @@ export const target = definePage({
               Secrets: secretsOf(own ?? channelSettings),
               Deliveries: (
                 <>
-                  <a id="all" href={addressOf('/deliveries', { target: name, verdict: 'waiting' })}>
-                    {formatCount(open)} waiting
+                  <a id="all" href={listOf('waiting')}>
+                    {formatCount(counted.open)} waiting
                   </a>
                   {', '}
-                  <a id="dead" href={addressOf('/deliveries', { target: name, verdict: 'dead' })}>
-                    {formatCount(dead)} dead
+                  <a id="dead" href={listOf('dead')}>
+                    {formatCount(counted.dead)} dead
                   </a>
                 </>
               ),
@@ -100,20 +89,33 @@ export const target = definePage({
               <Findings findings={await checkNow(name, { pool, open: context.targets.open })} />
             </Section>
           )}
-          {lag && (
-            <Section title="Time until delivered, last 24 hours">
-              <Lags lag={lag} />
-            </Section>
-          )}
+          <Lags of={(await lagOf(pool)).filter(({ target }) => target === name)} />
         </>
       ),
     };
   },
 });
 
-/** Others have no form for a message that is about no task. */
-function takesTests(settings: TargetSettings | undefined): boolean {
-  return settings !== undefined && ['webhook', 'slack', 'teams'].includes(settings.type);
+/** Other targets have no form for a message that is about no task. */
+const TAKE_TESTS: readonly (TargetSettings['type'] | undefined)[] = ['webhook', 'slack', 'teams'];
+
+interface ActsProps {
+  readonly counted: DeliveryCounts;
+  readonly settings: Settings;
+  readonly isDisabled: boolean;
+}
+
+function Acts({ counted, settings, isDisabled }: ActsProps) {
+  const { target } = counted;
+  const path = targetPath(target);
+  const takesTests = channelIn(target) !== undefined || TAKE_TESTS.includes(settings.targets[target]?.type);
+  return (
+    <>
+      {isDisabled && <Act path={`${path}/enable`} label="Enable" primary />}
+      {isStranded(counted, settings) && <Act path={`${path}/drop`} label="Drop what waits" />}
+      {takesTests && <Act path={`${path}/test`} label="Send a test message" />}
+    </>
+  );
 }
 
 /** Without its secrets. */

@@ -5,7 +5,7 @@ import type { Throughput } from '../../engine/ledger/views/run-figures.ts';
 import type { Lag } from '../../mirror/outbox/delays.ts';
 import { formatShare, formatTook } from '../../operator/format.ts';
 import { accountPath } from '../../operator/page-paths.ts';
-import { Table, Time } from './parts.tsx';
+import { Section, Table, Time } from './parts.tsx';
 
 const HEIGHT = 80;
 const GAP = 0.15;
@@ -82,7 +82,17 @@ export function Speed({ throughput: { sent, widthS, startedAt }, account, minute
   );
 }
 
-export function Lags({ lag: { target, longestMs, from } }: { readonly lag: Lag }) {
+/** How long deliveries took, for each of these targets; nothing without one. */
+export function Lags({ of }: { readonly of: readonly Lag[] }) {
+  if (of.length === 0) return null;
+  return (
+    <Section title="Time until delivered, last 24 hours">
+      <div class="columns">{of.map(LagChart)}</div>
+    </Section>
+  );
+}
+
+function LagChart({ target, longestMs, from }: Lag) {
   const words = `${target}: at most ${formatTook(Math.max(...longestMs))} until a delivery arrived`;
   return (
     <figure class="chart">

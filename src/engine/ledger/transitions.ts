@@ -130,14 +130,17 @@ export function settleSources(
   return settleRows(db, runId, { sql: chosen, values: [...values, otherwise.verdict, otherwise.reason] });
 }
 
-/** Replaces verdicts and stores the former ones. Selection: as for settleRows. Returns how many. */
-export async function reviseRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
-  const revised = await db.query(
-    `with chosen as materialized (${sql}), former as (
+/** SQL: stores the verdicts of rows `chosen` as their former ones. */
+const FORMER = `former as (
        insert into ledger.former_verdicts (run_id, n, verdict, reason, facts, record_id, at)
        select v.run_id, v.n, v.verdict, v.reason, v.facts, v.record_id, v.at
        from ledger.verdicts v join chosen c on c.n = v.n where v.run_id = $1
-     )
+     )`;
+
+/** Replaces verdicts and stores the former ones. Selection: as for settleRows. Returns how many. */
+export async function reviseRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
+  const revised = await db.query(
+    `with chosen as materialized (${sql}), ${FORMER}
      update ledger.verdicts v set verdict = c.verdict, reason = c.reason, facts = c.facts, record_id = c.record_id,
        at = clock_timestamp()
      from chosen c where v.run_id = $1 and v.n = c.n`,
@@ -150,11 +153,7 @@ export async function reviseRows(db: Queryable, runId: string, { sql, values = [
 export async function reopenRows(db: Queryable, runId: string, { sql, values = [] }: Selection): Promise<number> {
   const reopened = await db.query(
     `with chosen as materialized (select s.n from (${sql}) s where not ${IS_HELD('s.n')}),
-     former as (
-       insert into ledger.former_verdicts (run_id, n, verdict, reason, facts, record_id, at)
-       select v.run_id, v.n, v.verdict, v.reason, v.facts, v.record_id, v.at
-       from ledger.verdicts v join chosen c on c.n = v.n where v.run_id = $1
-     ), verdicts as (delete from ledger.verdicts v using chosen c where v.run_id = $1 and v.n = c.n),
+     ${FORMER}, verdicts as (delete from ledger.verdicts v using chosen c where v.run_id = $1 and v.n = c.n),
      plans as (delete from ledger.plans p using chosen c where p.run_id = $1 and p.n = c.n),
      again as (delete from ledger.again g using chosen c where g.run_id = $1 and g.n = c.n)
      select count(*)::int as n from chosen`,

@@ -135,7 +135,7 @@ function notRead(read: Exclude<ItemRead, { status: 'found' }>, { itemId }: Repor
     case 'refused':
       return { status: 'ended', verdict: 'not-taken', reason: read.reason, detail: read.detail };
     case 'disabled':
-      return { status: 'later', reason: read.reason, detail: read.detail, isSpent: true, afterMs: undefined };
+      return { status: 'later', reason: read.reason, detail: read.detail, isSpent: true };
     case 'later': {
       const { reason, detail, isLimited = false, retryAfterMs } = read;
       return { status: 'later', reason, detail, isSpent: !isLimited, afterMs: retryAfterMs };
@@ -192,12 +192,10 @@ function afterLater(
 ): ReportOutcome {
   if (isSpent && report.attempts + 1 >= MOST_ATTEMPTS) {
     const note = `${report.target}: ${report.itemId}: given up after ${MOST_ATTEMPTS} attempts: ${detail}`;
-    const notes = scopes.map(
-      (scope): Keep =>
-        (db) =>
-          leaveNote(db, scope, note),
-    );
-    return { report, status: 'ended', end: { verdict: 'not-taken', reason, detail }, keeps: [...keeps, ...notes] };
+    const tell: Keep = async (db) => {
+      for (const scope of scopes) await leaveNote(db, scope, note);
+    };
+    return { report, status: 'ended', end: { verdict: 'not-taken', reason, detail }, keeps: [...keeps, tell] };
   }
   const backoffMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** report.attempts) * (0.75 + random() / 2);
   const wait: PutOff = { reason, detail, isSpent, afterMs: Math.max(afterMs ?? 0, isSpent ? backoffMs : 0) };

@@ -11,7 +11,8 @@ import { AccountSuspended } from '../../engine/ledger/scopes/suspensions.ts';
 import { toTaskState } from '../tasks/task-state.ts';
 import type { PutOff } from './waiting-reports.ts';
 
-export type Later = { readonly status: 'later' } & Omit<PutOff, 'afterMs'> & { readonly afterMs: number | undefined };
+/** It is tried again after this time, or later if it has failed before. */
+export type Later = { readonly status: 'later' } & Omit<PutOff, 'afterMs'> & { readonly afterMs?: number | undefined };
 
 export type TaskFound =
   /** `isCompleted` is undefined if the service does not say. */
@@ -43,7 +44,7 @@ export async function findTask(account: Account, id: string, signal: AbortSignal
     if (read.status === 'read')
       return { status: 'found', isCompleted: read.saysCompletion ? read.task.isCompleted : undefined };
     const detail = `the answer to tasks.get does not say in a known way whether task ${id} is completed`;
-    return { status: 'later', reason: 'SERVICE_UNREADABLE', detail, isSpent: true, afterMs: undefined };
+    return { status: 'later', reason: 'SERVICE_UNREADABLE', detail, isSpent: true };
   } catch (error) {
     if (error instanceof RunFailed && error.code === 'SERVICE_REFUSED') return { status: 'missing' };
     return laterFor(error);
@@ -76,7 +77,7 @@ export async function completeTask(
     }
     case 'in-doubt':
     case 'given-up':
-      return { status: 'later', reason: 'NO_ANSWER', detail: written.message, isSpent: true, afterMs: undefined };
+      return { status: 'later', reason: 'NO_ANSWER', detail: written.message, isSpent: true };
     case 'not-now':
       return written.stop === undefined ? NO_BUDGET : laterFor(written.stop);
     default:
@@ -99,7 +100,6 @@ export function laterFor(error: unknown): Later {
     return { status: 'later', reason: 'NO_ANSWER', detail, isSpent: error.isFailure, afterMs: error.inMs };
   if (error instanceof KeyRefused || error instanceof AccountSuspended)
     return { status: 'later', reason: error.code, detail, isSpent: false, afterMs: SUSPENDED_MS };
-  if (error instanceof LockstepError)
-    return { status: 'later', reason: error.code, detail, isSpent: true, afterMs: undefined };
+  if (error instanceof LockstepError) return { status: 'later', reason: error.code, detail, isSpent: true };
   throw error;
 }

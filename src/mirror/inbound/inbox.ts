@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import type { ReportedItem } from '../../contract/target.ts';
+import { columnsOf } from '../../storage/columns.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { moveItem } from '../links/item-links.ts';
@@ -47,7 +48,8 @@ export async function keepReports(
   items: readonly ReportedItem[],
   source: 'hook' | 'read',
 ): Promise<void> {
-  const distinct = new Map(items.filter(({ itemId }) => isUsable(itemId)).map((item) => [item.itemId, item]));
+  const usable = items.filter(({ itemId }) => isUsable(itemId));
+  const distinct = new Map(usable.map((item) => [item.itemId, { ...item, status: plainText(item.status) }]));
   // Always in the same order, so that two callers cannot deadlock.
   const kept = [...distinct.values()].sort((a, b) => (a.itemId < b.itemId ? -1 : 1));
   await db.query(
@@ -58,13 +60,7 @@ export async function keepReports(
        has_moved = r.state = 'waiting' and (r.has_moved or r.is_completed is distinct from excluded.is_completed),
        reported_at = clock_timestamp(), revision = r.revision + 1, state = 'waiting', verdict = null, reason = null,
        detail = null, attempts = 0, due_at = clock_timestamp(), ended_at = null`,
-    [
-      target,
-      kept.map(({ itemId }) => itemId),
-      kept.map(({ isCompleted }) => isCompleted ?? null),
-      kept.map(({ status }) => plainText(status)),
-      source,
-    ],
+    [target, ...columnsOf(kept, 'itemId', 'isCompleted', 'status'), source],
   );
 }
 

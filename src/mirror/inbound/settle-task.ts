@@ -2,6 +2,7 @@
  * Compares one task with its item: reads the task at the service, chooses (choose-side.ts), and updates the task if it
  * follows the item. The changes to the ledger are returned, and written together with the end of the report.
  */
+
 import type pg from 'pg';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
@@ -10,6 +11,7 @@ import type { TargetAccess } from '../../engine/worker/job.ts';
 import type { TasksSync } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { queueDeliveries, type Recipient, recipientsOf } from '../outbox/outbox.ts';
+import { stateWord } from '../targets/items/wanted-state.ts';
 import { type Noted, noteStateAgain, noteStateHere } from '../tasks/note-state.ts';
 import { BUDGET_PATIENCE_MS, completeTask, findTask, type Later } from './at-service.ts';
 import { choose } from './choose-side.ts';
@@ -76,7 +78,7 @@ export async function settleTask(settling: Settling): Promise<Settled> {
       return {
         status: 'settled',
         verdict: 'kept',
-        detail: `${nameOf(task)} is ${word(here)}, and a delivery sets the item to that`,
+        detail: `${nameOf(task)} is ${stateWord(here)}, and a delivery sets the item to that`,
       };
     case 'conflict':
       return settling.sync.options.onConflict === 'target'
@@ -98,7 +100,7 @@ async function bringIn(settling: Settling, account: Account, note?: string): Pro
     case 'missing':
       return notThere(settling);
     case 'refused': {
-      const detail = `the service refused to set ${nameOf(task)} to ${word(item.isCompleted)}: ${written.detail}`;
+      const detail = `the service refused to set ${nameOf(task)} to ${stateWord(item.isCompleted)}: ${written.detail}`;
       const keep = (db: Queryable) => leaveNote(db, task, `${report.target}: ${report.itemId}: ${detail}`);
       return { status: 'settled', verdict: 'not-taken', reason: 'REFUSED_BY_SERVICE', detail, keep };
     }
@@ -115,7 +117,7 @@ function taken(settling: Settling, note?: string): Settled {
   return {
     status: 'settled',
     verdict: 'taken',
-    detail: note ?? `${nameOf(task)} is ${word(item.isCompleted)}, like ${report.itemId}`,
+    detail: note ?? `${nameOf(task)} is ${stateWord(item.isCompleted)}, like ${report.itemId}`,
     async keep(db) {
       await noteTaken(db, settling);
       if (note !== undefined) await leaveNote(db, task, note);
@@ -173,7 +175,7 @@ async function lockState(db: Queryable, { scope, sync, kind, id }: LinkedTask): 
 }
 
 function inState(state: TaskState, isCompleted: boolean): TaskState {
-  return { ...state, isCompleted, status: word(isCompleted) };
+  return { ...state, isCompleted, status: stateWord(isCompleted) };
 }
 
 async function tell(
@@ -197,17 +199,17 @@ async function readingRun(db: Queryable, { scope, sync }: TaskScope): Promise<st
 }
 
 function conflictNote({ report, item, task, sync }: Settling, here: boolean): string {
-  const there = `${report.itemId} is ${word(item.isCompleted)} at ${report.target}`;
+  const there = `${report.itemId} is ${stateWord(item.isCompleted)} at ${report.target}`;
   const rule =
     sync.options.onConflict === 'target'
-      ? `the task is set to ${word(item.isCompleted)} (onConflict: target)`
-      : `the item is set to ${word(here)} (onConflict: service)`;
-  return `both sides have changed: ${nameOf(task)} is ${word(here)} here, and ${there}; ${rule}`;
+      ? `the task is set to ${stateWord(item.isCompleted)} (onConflict: target)`
+      : `the item is set to ${stateWord(here)} (onConflict: service)`;
+  return `both sides have changed: ${nameOf(task)} is ${stateWord(here)} here, and ${there}; ${rule}`;
 }
 
 function notScanned(task: LinkedTask): Later {
   const detail = `no scan of sync "${task.sync}" has seen ${nameOf(task)} yet`;
-  return { status: 'later', reason: 'NOT_SCANNED', detail, isSpent: true, afterMs: undefined };
+  return { status: 'later', reason: 'NOT_SCANNED', detail, isSpent: true };
 }
 
 function onItsWay(task: LinkedTask): Later {
@@ -221,15 +223,11 @@ function taskGone(task: LinkedTask): Settled {
 }
 
 function notThere({ report, task, item }: Settling): Settled {
-  const detail = `the service does not find ${nameOf(task)}, which should be ${word(item.isCompleted)} like ${report.itemId}`;
+  const detail = `the service does not find ${nameOf(task)}, which should be ${stateWord(item.isCompleted)} like ${report.itemId}`;
   const keep = (db: Queryable) => leaveNote(db, task, `${report.target}: ${detail}`);
   return { status: 'settled', verdict: 'not-taken', reason: 'TASK_MISSING', detail, keep };
 }
 
 export function nameOf({ kind, id }: Pick<LinkedTask, 'kind' | 'id'>): string {
   return `${kind} ${id}`;
-}
-
-export function word(isCompleted: boolean): string {
-  return isCompleted ? 'completed' : 'open';
 }

@@ -2,6 +2,7 @@
  * Reports that wait to be applied. A process that works on a report holds it for a while, so that no two processes set one
  * item's task to two states. If its holder has not ended it by then, it is due again.
  */
+import { columnsOf } from '../../storage/columns.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 
 export interface Report {
@@ -82,7 +83,7 @@ export async function keepHolding(
      from unnest($1::text[], $2::text[], $3::int[]) as t(target, item_id, hold)
      where r.target = t.target and r.item_id = t.item_id and r.holds = t.hold and r.held_until > clock_timestamp()
      returning r.target, r.item_id as "itemId", r.holds as hold`,
-    [...columnsOf(reports), holdMs],
+    [...columnsOf(reports, 'target', 'itemId', 'hold'), holdMs],
   );
   return new Set(kept.rows.map(holdOf));
 }
@@ -93,12 +94,8 @@ export async function letGo(db: Queryable, reports: readonly Report[]): Promise<
     `update ledger.item_reports r set held_until = null
      from unnest($1::text[], $2::text[], $3::int[]) as t(target, item_id, hold)
      where r.target = t.target and r.item_id = t.item_id and r.holds = t.hold`,
-    columnsOf(reports),
+    [...columnsOf(reports, 'target', 'itemId', 'hold')],
   );
-}
-
-function columnsOf(reports: readonly Report[]): [readonly string[], readonly string[], readonly number[]] {
-  return [reports.map(({ target }) => target), reports.map(({ itemId }) => itemId), reports.map(({ hold }) => hold)];
 }
 
 /** A report that its holder still holds. */

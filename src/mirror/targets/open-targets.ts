@@ -93,7 +93,7 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
       // A page of a vendor's list holds the texts of a hundred items.
       const caller = target.type === 'webhook' ? callerAt(target.url.reveal()) : callerAt(target.url, MAX_LIST_BYTES);
       const kept = given.keptOf(name);
-      const base = { caller, readSecret, kept };
+      const base = { caller, readSecret, kept, now: () => new Date() };
       const needs = { ...withTokens(base, grantOf(target, base, callerAt)), log: given.creationsOf(name) };
       switch (target.type) {
         case 'webhook':
@@ -143,7 +143,7 @@ function withTokens<Needs extends TargetNeeds & { readonly kept: KeptSecrets }>(
   grant: ReturnType<typeof grantOf>,
 ): Needs {
   if (grant === undefined) return needs;
-  const { caller, kept } = needs;
+  const { caller, kept, now } = needs;
   const close = async () => void (await Promise.all([caller.close(), grant.close()]));
-  return { ...needs, caller: { ...caller, close }, tokens: issuedTokens(grant, kept, () => new Date()) };
+  return { ...needs, caller: { ...caller, close }, tokens: issuedTokens(grant, kept, now) };
 }

@@ -50,8 +50,8 @@ export async function lookUpTasks(
   const found = new Map<string, LookedUp>();
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const some = ids.slice(at, at + AT_ONCE);
-    const answers = await Promise.all(some.map((id) => lookUp(context, id)));
-    for (const [i, answer] of answers.entries()) found.set(some[i] ?? '', answer);
+    const answers = await Promise.all(some.map(async (id) => [id, await lookUp(context, id)] as const));
+    for (const [id, answer] of answers) found.set(id, answer);
   }
   return found;
 }

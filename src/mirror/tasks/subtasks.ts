@@ -37,11 +37,11 @@ export async function scanSubtasks(
   for (let refused = 0; asked < parents.length && refused < REFUSALS; ) {
     const some = parents.slice(asked, asked + AT_ONCE);
     // A task that is refused was most likely deleted after the scan saw it.
-    const answers = await Promise.all(some.map((parent) => orRefused(() => subtasksOf(context, readList, parent))));
+    const answers = await Promise.all(
+      some.map(async (parent) => ({ parent, answer: await orRefused(() => subtasksOf(context, readList, parent)) })),
+    );
     asked += some.length;
-    for (const [i, answer] of answers.entries()) {
-      const parent = some[i];
-      if (parent === undefined) continue;
+    for (const { parent, answer } of answers) {
       if (answer.status === 'refused') {
         refusal = answer.why;
         refused++;

@@ -2,12 +2,14 @@
  * The service's tasks and subtasks as targets receive them. Records are in the contract's names
  * (client/call/contract-record.ts). Pure.
  */
+
 import { createHash } from 'node:crypto';
 import { unreadIn } from '../../client/call/contract-record.ts';
 import { type Dialect, flagOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import { singular } from '../../contract/kinds.ts';
 import type { TaskState } from '../../contract/target.ts';
+import { stateWord } from '../targets/items/wanted-state.ts';
 import type { TaskRead } from '../targets/service/service.ts';
 
 const DONE_WORDS = new Set('completed, complete, done, closed, finished, resolved'.split(', '));
@@ -61,7 +63,7 @@ function toState(record: Json, { kind, id, title, parentId }: Reading, dialect: 
     kind: singular(kind),
     id,
     ...commonFields(record, title),
-    status: isCompleted ? 'completed' : 'open',
+    status: stateWord(isCompleted),
     isCompleted,
     isGone: false,
     parentId,
@@ -78,11 +80,10 @@ function completionOf(record: JsonObject, kind: Reading['kind'], dialect: Dialec
     if (value === null || value === '') return { status: 'open' };
     const isCompleted = flagOf(value) ?? wordFlag(value);
     if (isCompleted === undefined) return { status: 'unreadable', value };
-    return { status: isCompleted ? 'completed' : 'open' };
+    return { status: stateWord(isCompleted) };
   }
   // Any other word is a stage on the way there.
-  if (typeof status === 'string' && status.trim() !== '')
-    return { status: wordFlag(status) === true ? 'completed' : 'open' };
+  if (typeof status === 'string' && status.trim() !== '') return { status: stateWord(wordFlag(status) === true) };
   if (completedAt !== undefined) return { status: textOf(completedAt) === '' ? 'open' : 'completed' };
   const [unread] = ['isCompleted', 'status'].flatMap((field) => unreadIn(record, kind, field, dialect));
   return unread === undefined ? { status: 'unsaid' } : { status: 'unreadable', value: record[unread] ?? null };

@@ -15,7 +15,7 @@ import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { ContactsOptions } from '../contacts/options.ts';
 import type { Baseline } from '../customers/baseline.ts';
-import { BASELINE } from '../customers/read-customers.ts';
+import { BASELINE } from '../read-list.ts';
 import { continueFrom, type LoadCheckpoint, type Stepped, saveCheckpoint } from './load-checkpoint.ts';
 import type { OrdersOptions } from './options.ts';
 

@@ -2,21 +2,12 @@
  * Reads all orders once: for the baseline of a load, and for every read-back. It keeps the orders whose keys the load holds,
  * and in a read-back the new orders of its customers or with its labels, because a service may change a label or a customer.
  */
-import { boundedPipeline } from '../../base/bounded-pipeline.ts';
 import { rivalsOf } from '../../client/call/contract-record.ts';
 import { amountOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import { KeyFilter } from '../../client/lists/key-filter.ts';
 import type { Account } from '../../engine/account/account.ts';
-import { payAudits } from '../../engine/account/audits.ts';
-import { isCutOff } from '../../engine/account/cut-off-lists.ts';
 import { withoutId } from '../../engine/account/list-reader.ts';
-import { checkShape } from '../../engine/account/list-shapes.ts';
-import { isMarkedDeleted } from '../../engine/account/look-up.ts';
-import { readsOf } from '../../engine/account/reads.ts';
-import { readWholeList } from '../../engine/account/whole-list.ts';
-import { openWitnesses } from '../../engine/account/witnessing.ts';
-import { areAuditsDue } from '../../engine/ledger/audit-debts.ts';
 import {
   type KeepingOrders,
   keepOrders,
@@ -31,14 +22,12 @@ import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { Baseline } from '../customers/baseline.ts';
-import { BASELINE, noteDeleted, noteScan } from '../customers/read-customers.ts';
-import { beginReading, lookUpHidden } from '../read-back.ts';
+import { lookUpHidden } from '../read-back.ts';
+import { BASELINE, type ListRead, openList } from '../read-list.ts';
 import { FieldsSeen, fieldDisputed } from './order-fields.ts';
 import { openWantedOrders, type WantedOrders } from './wanted-records.ts';
 
-export interface OrdersRead {
-  /** True if an order missing from the list does not exist: its pages are proven, and its witnesses are in it. */
-  readonly isWhole: boolean;
+export interface OrdersRead extends ListRead {
   /** Whether an order of the list may have this label of the load, and another customer than the load's. */
   readonly isNamesake: (label: string) => boolean;
 }
@@ -55,63 +44,43 @@ export async function readOrders(
   baseline?: Baseline,
 ): Promise<OrdersRead> {
   const { pool, run, account } = context;
-  const reading = { kind: 'order', pass } as const;
-  await beginReading(context, exclusive, reading);
-  const isAudit = await areAuditsDue(pool, run, reading);
-  const keepingFor: KeepingOrders = { run, pass, isAudit };
+  const list = await openList(context, exclusive, 'orders', pass);
+  const keepingFor: KeepingOrders = { run, pass, isAudit: list.isAudit };
   let wanted: WantedOrders | undefined;
   const fields = new FieldsSeen(account);
-  let namesakes: KeyFilter | undefined;
-  let deleted = 0;
-  const keeping = boundedPipeline();
-  const witnesses = await openWitnesses(context, 'orders');
+  const namesakes = new KeyFilter();
   let seen: SeenOrder[] = [];
   const keep = async () => {
     const orders = seen;
     seen = [];
-    const ids = orders.map(({ recordId }) => recordId);
-    await keeping.begin(
-      () => exclusive.transaction((db) => keepOrders(db, keepingFor, orders)),
-      ids, // an order that moves to another page is listed twice
-    );
+    const ids = orders.map(({ recordId }) => recordId); // an order that moves to another page is listed twice
+    await list.keep((db) => keepOrders(db, keepingFor, orders), ids);
   };
-  const read = await readWholeList(account, 'orders.getall', {
-    ...readsOf(context),
-    awaitMore: witnesses.awaitMore,
-    onRecords: async (batch) => {
+  const { isWhole } = await list.read({
+    toSeen: (record) => nameOf(record, account),
+    async take(batch) {
       if (batch.length > 0) wanted ??= await openWantedOrders(pool, keepingFor);
-      for (const record of batch) {
-        if (isMarkedDeleted(record, 'orders')) {
-          deleted++;
-          continue;
-        }
-        const named = nameOf(record, account);
-        witnesses.note(named.recordId, record);
+      for (const named of batch) {
         const isNamesake = wanted?.isNamesake(named) === true;
         fields.note(named, isNamesake);
-        if (isNamesake && !wanted?.wants(named)) {
-          namesakes ??= new KeyFilter();
-          namesakes.add(named.label);
-        }
+        if (isNamesake && !wanted?.wants(named)) namesakes.add(named.label);
         const order = wanted && toKeep(named, { wanted, isNamesake, pass, baseline });
         if (order) seen.push(order);
       }
       if (seen.length >= KEPT_AT_ONCE) await keep();
     },
+    async takeRest() {
+      if (seen.length > 0) await keep();
+    },
+    async check() {
+      await exclusive.transaction((db) => takeAsked(db, keepingFor));
+      await fields.check(() => sentSoFar(pool, run.id));
+      return true;
+    },
+    matches: SAME_ORDER,
   });
-  if (seen.length > 0) await keep();
-  await keeping.end();
-  await exclusive.transaction((db) => takeAsked(db, keepingFor));
-  if (read.shape) await checkShape(context, 'orders', read.shape);
-  await fields.check(() => sentSoFar(pool, run.id));
-  await noteDeleted(context, 'orders', deleted);
-  const isProven = read.scan === undefined || read.scan.proof !== 'unproven';
-  if (read.scan) await noteScan(context, 'orders', read.scan);
-  const isPart = await isCutOff(context, 'orders', read);
-  const isWhole = (await witnesses.judge(isProven)) && isProven && !isPart;
   if (!isWhole) await recordProgress(pool, run.id, { scan: 'unproven' });
-  if (isAudit) await payAudits(context, exclusive, { ...reading, isComplete: isWhole, matches: SAME_ORDER });
-  return { isWhole, isNamesake: (label) => namesakes?.has(label) === true };
+  return { isWhole, isNamesake: (label) => namesakes.has(label) };
 }
 
 /** Each transaction costs four round trips. */

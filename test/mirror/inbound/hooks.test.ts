@@ -51,7 +51,7 @@ async function openTarget(name: string): Promise<Target> {
     timeoutMs: 1_000,
     allowPrivate: true,
   };
-  return openWebhook(settings, { caller: needs.caller, readSecret });
+  return openWebhook(settings, { ...needs, readSecret });
 }
 
 const ISSUE = JSON.stringify({

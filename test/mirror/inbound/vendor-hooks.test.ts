@@ -91,12 +91,8 @@ test('two commands at the same moment set up one hook', async () => {
   vendor = await startGithubPlaces();
   const target = keep(openGithub(githubSettings(), needsOf(vendor)));
   const steps = await Promise.all([arrange(target), arrange(target), arrange(target)]);
-  expect(
-    steps
-      .flat()
-      .map(({ action }) => action)
-      .toSorted(),
-  ).toEqual(['created', 'updated', 'updated']); // any may be the first
+  const actions = steps.flatMap((each) => each.map(({ action }) => action));
+  expect(actions.toSorted()).toEqual(['created', 'updated', 'updated']); // any may be the first
   expect(vendor.hooks).toHaveLength(1);
 });
 
@@ -153,17 +149,14 @@ test.each<[string, () => Promise<AdminStandin>, (at: AdminStandin) => Target]>([
     await arrange(target, { url, ...wish });
     return (vendor?.requests.length ?? 0) - before;
   };
-  const [making, updating, removing] = [await calls({}), await calls({}), await calls({ isRemoval: true })];
-  const wishes: readonly (readonly [number, Partial<HookWish>])[] = [
-    [making, {}],
-    [updating, {}],
-    [removing, { isRemoval: true }],
-  ];
-  for (const [index, [count, wish]] of wishes.entries()) {
+  const wishes: readonly Partial<HookWish>[] = [{}, {}, { isRemoval: true }]; // the second finds what the first has made
+  const counts: number[] = [];
+  for (const wish of wishes) counts.push(await calls(wish));
+  for (const [index, wish] of wishes.entries()) {
     if (index > 0 && hooks.length === 0) await arrange(target, { url });
     for (const status of [400, 401, 403, 404, 422, 500]) {
       let sent = 0;
-      vendor.next({ status, body: {} }, () => ++sent === count); // the last call, which changes something
+      vendor.next({ status, body: {} }, () => ++sent === counts[index]); // the last call, which changes something
       const wanted = hooks.length;
       await expect(arrange(target, { url, ...wish })).rejects.toMatchObject({ code: 'HOOK_FAILED', exitCode: 3 });
       expect(hooks).toHaveLength(wanted);

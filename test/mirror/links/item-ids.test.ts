@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { itemIdIn } from '../../../src/mirror/links/read-links.ts';
-import { itemNamingOf } from '../../../src/mirror/targets/items/item-naming.ts';
+import { itemNamingOf, serviceNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import { target } from '../../../src/settings/schema-target.ts';
 
 const TOKEN = { env: 'TOKEN' };
@@ -42,6 +42,15 @@ test.each([
   [{ type: 'todoist' }, '6X7rM8997g3RQmvh', '6X7rM8997g3RQmvh'],
 ])('%j: %j names %j', (settings, cell, expected) => {
   expect(named(settings, cell)).toBe(expected);
+});
+
+test.each([
+  ['12', '12'],
+  ['TASK: 12', '12'],
+  ['12 and 13', undefined],
+  ['other#12', undefined],
+])('%j names the task %j of another account', (cell, expected) => {
+  expect(itemIdIn(cell, serviceNaming({ account: 'branch' }))).toBe(expected);
 });
 
 test('the example of each type is a valid id', () => {

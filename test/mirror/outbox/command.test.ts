@@ -108,7 +108,7 @@ test('shows one delivery with its payload, attempts and answers, without an addr
     [id],
   );
   const { stdout } = await deliveries('show', id);
-  expect(stdout).toMatch(/\n {2}2026-11-20 08:00:00.* LIMITED: too many: answer 429 later\n/);
+  expect(stdout).toMatch(/\n {2}2026-11-20 08:00:00.* LIMITED: too many: answer HTTP 429 later\n/);
   expect(stdout).toContain(`Delivery ${id} to hook: task:1 "Task 1, state 1", changed, sequence 1.`);
   expect(stdout).not.toContain('Last answer');
   expect(stdout).not.toContain('secret');

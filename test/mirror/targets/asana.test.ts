@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Target } from '../../../src/contract/target.ts';
+import { expect, test } from 'vitest';
 import { openAsana } from '../../../src/mirror/targets/asana/asana.ts';
-import { ASANA } from '../../../src/mirror/targets/items/item-naming.ts';
-import { type AsanaVendor, asanaSettings, startAsana } from '../../support/asana-standin.ts';
+import { asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { detailSuite } from './detail-suite.ts';
-import { itemSuite, manyItemsSuite, readMany } from './item-suite.ts';
+import { itemSuite } from './item-suite.ts';
+import { manyItemsSuite, readMany } from './many-items-suite.ts';
+import { VendorBed } from './vendor-bed.ts';
 
 itemSuite('a task of Asana', startAsana);
 manyItemsSuite('a task of Asana', startAsana);
@@ -20,98 +20,95 @@ detailSuite('a task of Asana', startAsana, ({ tasks }) => ({
   failure: { errors: [{ message: 'It failed.' }] },
 }));
 
-let harness: AsanaVendor;
-let target: Target;
-
-beforeEach(async () => {
-  harness = await startAsana();
-  target = openAsana(asanaSettings({ columns: { Shipped: 'completed' } }), needsOf(harness.vendor));
-});
-
-afterEach(async () => {
-  await target.close();
-  await harness.vendor.close();
-  expect(harness.vendor.complaints).toEqual([]);
-});
+const bed = new VendorBed(startAsana, (needs) =>
+  openAsana(asanaSettings({ columns: { Shipped: 'completed' } }), needs),
+);
 
 test('a task is completed by a body wrapped in data, and nothing else of it is touched', async () => {
-  const itemId = harness.put(false);
-  await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
-  expect(harness.vendor.requests.map(({ method, body }) => `${method} ${body}`)).toEqual([
+  const itemId = bed.harness.put(false);
+  await bed.target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  expect(bed.harness.vendor.requests.map(({ method, body }) => `${method} ${body}`)).toEqual([
     'GET ',
     'PUT {"data":{"completed":true}}',
   ]);
 });
 
 test('an answer that shows the old state, or none, is no success', async () => {
-  const itemId = harness.put(false);
-  harness.vendor.next({ body: { data: { gid: itemId, completed: false } } }, harness.isWrite);
-  const outcome = await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  const itemId = bed.harness.put(false);
+  bed.harness.vendor.next({ body: { data: { gid: itemId, completed: false } } }, bed.harness.isWrite);
+  const outcome = await bed.target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
   expect(outcome).toMatchObject({ status: 'refused', reason: 'STATE_KEPT' });
-  harness.vendor.next({ status: 202 }, harness.isWrite);
-  const empty = await target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
+  bed.harness.vendor.next({ status: 202 }, bed.harness.isWrite);
+  const empty = await bed.target.deliver(deliveryOf({ isCompleted: true }, { itemId }), context());
   expect(empty).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
 });
 
 test('a created task has the words of the task as notes that end with its marker', async () => {
-  await target.deliver(deliveryOf(), context());
-  expect(harness.tasks[0]).toMatchObject({
+  await bed.target.deliver(deliveryOf(), context());
+  expect(bed.harness.tasks[0]).toMatchObject({
     name: 'Call the printer',
     notes: expect.stringMatching(/^About the invoice\n\nlockstep-[\da-f]{12}$/),
   });
 });
 
 test('a task of ours is found on a later page, among those that changed within 30 days', async () => {
-  for (let count = 0; count < 120; count++) harness.put(false);
-  await target.deliver(deliveryOf(), context());
-  const again = openAsana(asanaSettings(), needsOf(harness.vendor));
+  for (let count = 0; count < 120; count++) bed.harness.put(false);
+  await bed.target.deliver(deliveryOf(), context());
+  const again = openAsana(asanaSettings(), needsOf(bed.harness.vendor));
   expect(await again.deliver(deliveryOf(), context())).toMatchObject({
     status: 'already',
-    itemId: harness.tasks[120]?.gid,
+    itemId: bed.harness.tasks[120]?.gid,
   });
   await again.close();
-  expect(harness.vendor.requests.at(-1)?.query.get('modified_since')).toBe('2026-01-30T12:00:00Z');
+  expect(bed.harness.vendor.requests.at(-1)?.query.get('modified_since')).toBe('2026-01-30T12:00:00Z');
 });
 
 test('a search whose place in the list has expired begins again', async () => {
-  for (let count = 0; count < 120; count++) harness.put(false);
+  for (let count = 0; count < 120; count++) bed.harness.put(false);
   const message = 'offset: Your pagination token has expired.';
-  harness.vendor.next({ status: 400, body: { errors: [{ message }] } }, ({ query }) => query.has('offset'));
-  expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered' });
-  const searches = harness.vendor.requests.filter(({ method, path }) => method === 'GET' && path === '/tasks');
+  bed.harness.vendor.next({ status: 400, body: { errors: [{ message }] } }, ({ query }) => query.has('offset'));
+  expect(await bed.target.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered' });
+  const searches = bed.harness.vendor.requests.filter(({ method, path }) => method === 'GET' && path === '/tasks');
   expect(searches.map(({ query }) => query.get('offset'))).toEqual([null, '100', null, '100']);
 });
 
 test('items are read from the beginning of the list again if its place has expired, and not one by one', async () => {
-  const ids = Array.from({ length: 120 }, () => harness.put(true));
+  const ids = Array.from({ length: 120 }, () => bed.harness.put(true));
   const message = 'offset: Your pagination token has expired.';
-  harness.vendor.next({ status: 400, body: { errors: [{ message }] } }, ({ query }) => query.has('offset'));
-  expect(await readMany(target, ids)).toHaveLength(120);
-  expect(harness.vendor.requests.map(({ query }) => query.get('offset'))).toEqual([null, '100', null, '100']);
+  bed.harness.vendor.next({ status: 400, body: { errors: [{ message }] } }, ({ query }) => query.has('offset'));
+  expect(await readMany(bed.target, ids)).toHaveLength(120);
+  expect(bed.harness.vendor.requests.map(({ query }) => query.get('offset'))).toEqual([null, '100', null, '100']);
 });
 
 test('a project too large to be looked through is refused before anything could be created twice', async () => {
-  for (let count = 0; count <= 2000; count++) harness.put(false);
-  expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'refused', reason: 'TOO_MANY_ITEMS' });
-  expect(harness.count()).toBe(2001);
+  for (let count = 0; count <= 2000; count++) bed.harness.put(false);
+  expect(await bed.target.deliver(deliveryOf(), context())).toMatchObject({
+    status: 'refused',
+    reason: 'TOO_MANY_ITEMS',
+  });
+  expect(bed.harness.count()).toBe(2001);
 });
 
 test('what Asana says of a refused write is in the dead letter', async () => {
-  harness.vendor.next({ status: 400, body: { errors: [{ message: 'completed: Blocked' }] } }, harness.isWrite);
-  const outcome = await target.deliver(deliveryOf({ isCompleted: true }, { itemId: harness.put(false) }), context());
+  bed.harness.vendor.next({ status: 400, body: { errors: [{ message: 'completed: Blocked' }] } }, bed.harness.isWrite);
+  const outcome = await bed.target.deliver(
+    deliveryOf({ isCompleted: true }, { itemId: bed.harness.put(false) }),
+    context(),
+  );
   expect(outcome).toMatchObject({ status: 'refused', detail: expect.stringContaining('completed: Blocked') });
 });
 
 test('a missing project is refused when a task is to be created', async () => {
-  harness.vendor.next(harness.missing);
-  const outcome = await target.deliver(deliveryOf(), context());
+  bed.harness.vendor.next(bed.harness.missing);
+  const outcome = await bed.target.deliver(deliveryOf(), context());
   expect(outcome).toMatchObject(anOutcome('refused', 'PLACE_MISSING', '555'));
 });
 
 test('an approval is approved by a completed task, and rejected when its task is gone', async () => {
-  const closing = openAsana(asanaSettings({ whenGone: 'close' }), needsOf(harness.vendor));
-  const [approved, rejected] = [harness.put(false), harness.put(false)];
-  for (const task of harness.tasks) Object.assign(task, { resource_subtype: 'approval', approval_status: 'pending' });
+  const closing = openAsana(asanaSettings({ whenGone: 'close' }), needsOf(bed.harness.vendor));
+  const [approved, rejected] = [bed.harness.put(false), bed.harness.put(false)];
+  for (const task of bed.harness.tasks)
+    Object.assign(task, { resource_subtype: 'approval', approval_status: 'pending' });
   await closing.deliver(deliveryOf({ isCompleted: true }, { itemId: approved }), context());
   const gone = deliveryOf({ isGone: true }, { itemId: rejected, event: 'gone' });
   expect(await closing.deliver(gone, context())).toMatchObject({
@@ -119,24 +116,11 @@ test('an approval is approved by a completed task, and rejected when its task is
     detail: `${rejected}: open → completed`,
   });
   await closing.close();
-  expect(harness.tasks).toMatchObject([{ approval_status: 'approved' }, { approval_status: 'rejected' }]);
+  expect(bed.harness.tasks).toMatchObject([{ approval_status: 'approved' }, { approval_status: 'rejected' }]);
 });
 
 test('a card in a column that is mapped to completed completes its task', async () => {
-  const itemId = harness.put(false);
+  const itemId = bed.harness.put(false);
   const card = deliveryOf({ kind: 'card', status: 'shipped' }, { itemId, event: 'changed' });
-  expect(await target.deliver(card, context())).toMatchObject({ detail: `${itemId}: open → completed` });
-});
-
-test.each([
-  ['https://app.asana.com/0/123/456 and https://app.asana.com/0/123/456/f', ['456']],
-  ['https://app.asana.com/0/0/789', ['789']],
-  ['https://app.asana.com/1/11/project/22/task/33?focus=true', ['33']],
-  ['https://app.asana.com/1/11/task/34, ASANA: 35', ['34', '35']],
-  ['https://app.asana.com/0/inbox/11/45/99 https://app.asana.com/0/home/11/46', ['45', '46']],
-  ['https://app.asana.com/0/search/11/47 https://app.asana.com/0/my_tasks/11/48/f', ['47', '48']],
-  ['https://app.asana.com/1/11/home/task/49 https://app.asana.com/1/11/inbox/22/task/50', ['49', '50']],
-  ['https://app.asana.com/0/123/list https://asana.example/0/1/2 456', []],
-])('the text %j names tasks', (text, expected) => {
-  expect(ASANA.itemsIn(text)).toEqual(expected);
+  expect(await bed.target.deliver(card, context())).toMatchObject({ detail: `${itemId}: open → completed` });
 });

@@ -1,9 +1,10 @@
 /** The account of a harness as a target: its tasks, and targets that deliver to them. */
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
 import { type Client, createClient } from '../../../src/client/call/client.ts';
 import { type Dialect, dialectSchema } from '../../../src/client/call/dialect.ts';
 import type { OperationName } from '../../../src/contract/operations.ts';
-import type { Target } from '../../../src/contract/target.ts';
+import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { openService } from '../../../src/mirror/targets/service/service.ts';
 import type { ServiceAccount } from '../../../src/mirror/targets/service/service-account.ts';
@@ -12,7 +13,8 @@ import { ensureTenant } from '../../../src/service/tenants.ts';
 import type { BehaviourOptions } from '../../../src/service/testbed/behaviour.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { freeBudget } from '../../support/free-budget.ts';
-import { type Harness, TEST_KEY } from '../../support/harness/harness.ts';
+import { type Harness, openHarness, TEST_KEY } from '../../support/harness/harness.ts';
+import { context, deliveryOf } from '../../support/item-vendor.ts';
 
 export interface ThereTask {
   readonly id: string;
@@ -142,4 +144,27 @@ export async function openBranch(harness: Harness, options: BranchOptions = {}) 
       await service.close();
     },
   };
+}
+
+/** An account that tasks are mirrored to: a new one for each test of a file. */
+export class BranchBed {
+  harness!: Harness; // safe: opened before the tests
+  branch!: Branch; // safe: `begin` opens one
+
+  constructor() {
+    beforeAll(async () => {
+      this.harness = await openHarness();
+    });
+    afterAll(() => this.harness.close());
+    afterEach(() => this.branch.close());
+  }
+
+  readonly begin = async (options?: BranchOptions): Promise<Target> => {
+    this.branch = await openBranch(this.harness, options);
+    return this.branch.open();
+  };
+}
+
+export function deliver(target: Target, isCompleted: boolean, itemId?: string, id = '12'): Promise<DeliveryOutcome> {
+  return target.deliver(deliveryOf({ isCompleted, id }, { itemId }), context());
 }

@@ -1,14 +1,13 @@
-import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Delivery, TaskState } from '../../../src/contract/target.ts';
-import { jiraNaming } from '../../../src/mirror/targets/items/item-naming.ts';
 import { openJira } from '../../../src/mirror/targets/jira/jira.ts';
 import type { SettingsOf } from '../../../src/settings/schema-target.ts';
-import { context, deliveryOf, HOOK_SECRET, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
+import { context, deliveryOf, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { type JiraVendor, jiraSettings, startJira } from '../../support/jira-standin.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { detailSuite } from './detail-suite.ts';
-import { itemSuite, manyItemsSuite } from './item-suite.ts';
+import { itemSuite } from './item-suite.ts';
+import { manyItemsSuite } from './many-items-suite.ts';
 
 itemSuite('an issue of Jira', startJira);
 manyItemsSuite('an issue of Jira', startJira);
@@ -200,31 +199,6 @@ test('an issue that was created is known, though the search does not show it yet
   expect(harness.count()).toBe(1);
 });
 
-const SITE = { url: 'https://acme.atlassian.net', project: 'ABC' };
-test.each([
-  ['JIRA: XY-7, jira: no', {}, ['XY-7']],
-  ['ABC-12 and (ABC-13), not XABC-1 ABC-12-3 XY-9', {}, ['ABC-12', 'ABC-13']],
-  ['ABC-12', { project: undefined }, []],
-  ['https://acme.atlassian.net/browse/XY-9?focused=1', {}, ['XY-9']],
-  ['https://acme.atlassian.net/jira/software/projects/XY/boards/1?selectedIssue=XY-9', {}, ['XY-9']],
-  ['https://acme.atlassian.net/issues/XY-9?jql=x https://acme.atlassian.net/issues/?jql=x', {}, ['XY-9']],
-  ['https://acme.atlassian.net/jira/software/c/projects/XY/issues/XY-9', {}, ['XY-9']],
-  ['https://acme.atlassian.net/jira/servicedesk/projects/XY/queues/custom/7/XY-9', {}, ['XY-9']],
-  ['https://acme.atlassian.net/jira/core/projects/XY/list?filter=a&selectedIssue=XY-9', {}, ['XY-9']],
-  ['https://acme.atlassian.net/browse/xy-9', {}, ['XY-9']],
-  ['https://acme.atlassian.net/wiki/spaces/A/pages/1/XY-9 https://acme.atlassian.net.evil.example/browse/XY-9', {}, []],
-  ['https://acme.atlassian.net/browse/XY-9', { url: 'https://api.atlassian.com/ex/jira/1a2b' }, []],
-  [
-    'https://acme.atlassian.net/browse/XY-9',
-    { url: 'https://api.atlassian.com/ex/jira/1a2b', site: 'https://acme.atlassian.net' },
-    ['XY-9'],
-  ],
-  ['https://other.atlassian.net/browse/ABC-9 https://other.atlassian.net/x?k=ABC-9', {}, []],
-  ['<a href="https://acme.atlassian.net/browse/ABC-9">ABC-9</a>', {}, ['ABC-9']],
-])('the text %j names issues', (text, given, expected) => {
-  expect(jiraNaming({ ...SITE, ...given }).itemsIn(text)).toEqual(expected);
-});
-
 test.each([
   ['a read', 404, { errorMessages: ['Issue does not exist or you do not have permission to see it.'] }, 'ABC-1'],
   ['a search', 200, { issues: [], isLast: true }, undefined],
@@ -242,42 +216,6 @@ test('a created issue is found on a page that follows an empty one', async () =>
   expect(harness.vendor.requests.filter((request) => harness.isCreation(request))).toHaveLength(1);
 });
 
-const UPDATED = {
-  timestamp: SEEN_AT.getTime(),
-  webhookEvent: 'jira:issue_updated',
-  issue: { key: 'ABC-12', fields: { status: { name: 'Done', statusCategory: { key: 'done' } } } },
-  changelog: { items: [{ field: 'status', toString: 'Done' }] },
-};
-
-async function call(payload: object, headers: (body: Buffer) => Record<string, string>) {
-  const target = openJira(jiraSettings(), needsOf(harness.vendor));
-  const body = Buffer.from(JSON.stringify(payload));
-  const verdict = await target.readHook?.({ headers: headers(body), body }, SEEN_AT);
-  await target.close();
-  return verdict;
-}
-
-const signedWith = (key: string) => (body: Buffer) => ({
-  'x-hub-signature': `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
-});
-
-test.each([
-  ['signed by Jira', signedWith(HOOK_SECRET)],
-  ['with the shared secret of a rule', () => ({ 'x-lockstep-secret': HOOK_SECRET })],
-])('a call back %s tells of the issue whose status changed', async (_, headers) => {
-  const items = [{ itemId: 'ABC-12', isCompleted: true, status: 'Done' }];
-  expect(await call(UPDATED, headers)).toEqual({ status: 'accepted', items });
-});
-
-test('a call back of an automation rule that sends the issue alone tells of its status', async () => {
-  const { issue } = UPDATED;
-  expect(await call({ ...issue, id: '10001' }, () => ({ 'x-lockstep-secret': HOOK_SECRET }))).toEqual({
-    status: 'accepted',
-    items: [{ itemId: 'ABC-12', isCompleted: true, status: 'Done' }],
-    isUndated: true,
-  });
-});
-
 test('an issue that moved to another project is read by its former key, written, and linked by its new one', async () => {
   const key = harness.put(false);
   Object.assign(harness.issues[0] ?? {}, { formerKey: key, key: 'XY-9' });
@@ -287,36 +225,6 @@ test('an issue that moved to another project is read by its former key, written,
     detail: 'XY-9: In Progress → Done',
   });
   expect(statusAt('XY-9')).toBe('Done');
-});
-
-test('a call back about an issue that moved to another project tells of its former key', async () => {
-  const items = [
-    { field: 'project', fromString: 'XY', toString: 'ABC' },
-    { field: 'Key', fromString: 'XY-3', toString: 'ABC-12' },
-  ];
-  expect(await call({ ...UPDATED, changelog: { items } }, signedWith(HOOK_SECRET))).toEqual({
-    status: 'accepted',
-    items: [{ itemId: 'ABC-12', isCompleted: true, status: 'Done', formerIds: ['XY-3'] }],
-  });
-});
-
-test.each([
-  ['another field', { ...UPDATED, changelog: { items: [{ field: 'summary' }] } }],
-  ['a comment', { webhookEvent: 'comment_created' }],
-])('a call back about %s tells of nothing', async (_, payload) => {
-  expect(await call(payload, signedWith(HOOK_SECRET))).toEqual({ status: 'accepted', items: [] });
-});
-
-test.each([
-  ['no signature', () => ({})],
-  ['another secret', signedWith('another-secret')],
-  ['another shared secret', () => ({ 'x-lockstep-secret': 'x' })],
-  [
-    'a shared secret beside a wrong signature',
-    (body: Buffer) => ({ ...signedWith('x')(body), 'x-lockstep-secret': HOOK_SECRET }),
-  ],
-])('a call back with %s is refused', async (_, headers) => {
-  expect(await call(UPDATED, headers)).toMatchObject({ status: 'refused', httpStatus: 401 });
 });
 
 test('the comment of a link is found behind those of people, page by page', async () => {

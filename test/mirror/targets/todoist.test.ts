@@ -1,21 +1,13 @@
-import { createHmac } from 'node:crypto';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Delivery, Target } from '../../../src/contract/target.ts';
-import { TODOIST } from '../../../src/mirror/targets/items/item-naming.ts';
+import { expect, test, vi } from 'vitest';
+import type { Target } from '../../../src/contract/target.ts';
 import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
-import {
-  context,
-  deliveryOf,
-  type FakeLog,
-  fakeLog,
-  HOOK_SECRET,
-  needsOf,
-  SEEN_AT,
-} from '../../support/item-vendor.ts';
+import { context, deliveryOf, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
-import { startTodoist, type TodoistVendor, todoistSettings } from '../../support/todoist-standin.ts';
+import { startTodoist, todoistSettings } from '../../support/todoist-standin.ts';
 import { detailSuite } from './detail-suite.ts';
-import { itemSuite, manyItemsSuite } from './item-suite.ts';
+import { itemSuite } from './item-suite.ts';
+import { manyItemsSuite } from './many-items-suite.ts';
+import { VendorBed } from './vendor-bed.ts';
 
 itemSuite('a task of Todoist', startTodoist);
 manyItemsSuite('a task of Todoist', startTodoist);
@@ -28,102 +20,90 @@ detailSuite('a task of Todoist', startTodoist, ({ tasks }) => ({
   failure: { error: 'It failed.' },
 }));
 
-let harness: TodoistVendor;
-let target: Target;
-let needs: ReturnType<typeof needsOf>;
-let log: FakeLog;
-
-beforeEach(async () => {
-  harness = await startTodoist();
-  log = fakeLog();
-  needs = needsOf(harness.vendor, { log });
-  target = openTodoist(todoistSettings({ columns: { Shipped: 'completed' } }), needs);
-});
-
-afterEach(async () => {
-  await target.close();
-  await harness.vendor.close();
-  expect(harness.vendor.complaints).toEqual([]);
-});
-
-const deliver = (isCompleted: boolean, itemId?: string, given: Partial<Delivery> = {}) =>
-  target.deliver(deliveryOf({ isCompleted }, { itemId, ...given }), context());
+const bed = new VendorBed(startTodoist, (needs) =>
+  openTodoist(todoistSettings({ columns: { Shipped: 'completed' } }), needs),
+);
+const { deliver } = bed;
 
 function putRecurring(): string {
-  const itemId = harness.put(false);
-  const task = harness.tasks.at(-1);
+  const itemId = bed.harness.put(false);
+  const task = bed.harness.tasks.at(-1);
   if (task) task.due = { is_recurring: true, string: 'every monday', date: '2026-03-02' };
   return itemId;
 }
 
 test('a completed task, which is not answered by its id, is found among those that were completed', async () => {
-  for (let count = 0; count < 250; count++) harness.put(true);
-  const itemId = harness.put(true);
-  expect(await target.readItem?.(itemId, context())).toMatchObject({ status: 'found', item: { isCompleted: true } });
+  for (let count = 0; count < 250; count++) bed.harness.put(true);
+  const itemId = bed.harness.put(true);
+  expect(await bed.target.readItem?.(itemId, context())).toMatchObject({
+    status: 'found',
+    item: { isCompleted: true },
+  });
   expect(await deliver(false, itemId)).toMatchObject({ detail: `${itemId}: completed → open` });
 });
 
 test('a task is not found while the list of completed tasks is not shown, and found after that', async () => {
-  const itemId = harness.put(true);
+  const itemId = bed.harness.put(true);
   for (const status of [400, 401, 403, 404, 429]) {
-    harness.vendor.next({ status, body: {} }, ({ path }) => path.includes('/completed/'));
+    bed.harness.vendor.next({ status, body: {} }, ({ path }) => path.includes('/completed/'));
     expect(await deliver(false, itemId)).toMatchObject({ status: expect.stringMatching(/^(later|refused|disabled)$/) });
   }
   expect(await deliver(false, itemId)).toMatchObject({ status: 'delivered' });
 });
 
 test('the list of completed tasks is read once for many tasks, and then only its end', async () => {
-  for (let count = 0; count < 250; count++) harness.put(true);
-  const lists = () => harness.vendor.requests.filter(({ path }) => path.includes('/completed/'));
-  const ids = harness.tasks.map(({ id }) => id);
-  await Promise.all(ids.slice(0, 4).map((id) => target.readItem?.(id, context())));
-  for (const id of ids.slice(4, 9)) expect(await target.readItem?.(id, context())).toMatchObject({ status: 'found' });
+  for (let count = 0; count < 250; count++) bed.harness.put(true);
+  const lists = () => bed.harness.vendor.requests.filter(({ path }) => path.includes('/completed/'));
+  const ids = bed.harness.tasks.map(({ id }) => id);
+  await Promise.all(ids.slice(0, 4).map((id) => bed.target.readItem?.(id, context())));
+  for (const id of ids.slice(4, 9))
+    expect(await bed.target.readItem?.(id, context())).toMatchObject({ status: 'found' });
   expect(lists()).toHaveLength(2);
-  const later = harness.put(true);
-  expect(await target.readItem?.(later, context())).toMatchObject({ item: { isCompleted: true } });
+  const later = bed.harness.put(true);
+  expect(await bed.target.readItem?.(later, context())).toMatchObject({ item: { isCompleted: true } });
   expect(lists().at(2)?.query.get('since')).toBe('2026-02-28T12:00:00Z');
 });
 
 test('a task that is completed while the list of completed tasks is read is found', async () => {
-  const earlier = harness.put(true);
+  const earlier = bed.harness.put(true);
   let later = '';
   let read: ReturnType<NonNullable<Target['readItem']>> | undefined;
-  harness.vendor.next(
+  bed.harness.vendor.next(
     async () => {
-      later = harness.put(true);
-      read = target.readItem?.(later, context());
-      await vi.waitFor(() => expect(harness.vendor.requests.at(-1)?.path).toContain(later));
+      later = bed.harness.put(true);
+      read = bed.target.readItem?.(later, context());
+      await vi.waitFor(() => expect(bed.harness.vendor.requests.at(-1)?.path).toContain(later));
       return { body: { items: [], next_cursor: null } };
     },
     ({ path }) => path.includes('/completed/'),
   );
-  await target.readItem?.(earlier, context());
+  await bed.target.readItem?.(earlier, context());
   expect(await read).toMatchObject({ status: 'found', item: { itemId: later, isCompleted: true } });
 });
 
 test.each([-1, 1])('a task that was just completed is found though this clock is off by %i hours', async (hours) => {
   const clock = { now: new Date(SEEN_AT.getTime() + hours * 3_600_000) };
-  const own = openTodoist(todoistSettings(), { ...needs, now: () => clock.now });
-  const first = harness.put(true);
+  const own = openTodoist(todoistSettings(), { ...bed.needs, now: () => clock.now });
+  const first = bed.harness.put(true);
   expect(await own.readItem?.(first, context())).toMatchObject({ status: 'found' });
   clock.now = SEEN_AT; // and when it is set right
-  const second = harness.put(true);
+  const second = bed.harness.put(true);
   expect(await own.readItem?.(second, context())).toMatchObject({ status: 'found' });
 });
 
 test('the search among completed tasks reaches back less than three months', async () => {
-  await deliver(true, harness.put(true));
-  const { query } = harness.vendor.requests.at(-1) ?? { query: new URLSearchParams() };
+  await deliver(true, bed.harness.put(true));
+  const { query } = bed.harness.vendor.requests.at(-1) ?? { query: new URLSearchParams() };
   expect([query.get('since'), query.get('until')]).toEqual(['2025-12-03T12:00:00Z', '2026-03-02T12:00:00Z']);
 });
 
 test('a task whose creation was not answered is found after a person has completed it', async () => {
-  harness.vendor.next('lose', harness.isCreation);
-  expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'later' });
-  const [task] = harness.tasks;
+  bed.harness.vendor.next('lose', bed.harness.isCreation);
+  expect(await bed.target.deliver(deliveryOf(), context())).toMatchObject({ status: 'later' });
+  const [task] = bed.harness.tasks;
   if (task) task.checked = true;
-  expect(await target.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: task?.id });
-  expect(harness.vendor.requests.filter((request) => harness.isCreation(request))).toHaveLength(1);
+  expect(await bed.target.deliver(deliveryOf(), context())).toMatchObject({ status: 'delivered', itemId: task?.id });
+  expect(bed.harness.vendor.requests.filter((request) => bed.harness.isCreation(request))).toHaveLength(1);
 });
 
 test('closing a recurring task moves it to its next date, and the outcome says so', async () => {
@@ -133,63 +113,63 @@ test('closing a recurring task moves it to its next date, and the outcome says s
     status: 'delivered',
     detail: expect.stringMatching('open on its next date.*every monday.*only moved it to its next date'),
   });
-  expect(harness.tasks[0]).toMatchObject({ moves: 1, checked: false });
+  expect(bed.harness.tasks[0]).toMatchObject({ moves: 1, checked: false });
 });
 
 test('a recurring task is moved once by one delivery, though its answer was lost, and again by the next completion', async () => {
   const itemId = putRecurring();
-  harness.vendor.next('lose', harness.isWrite);
+  bed.harness.vendor.next('lose', bed.harness.isWrite);
   expect(await deliver(true, itemId)).toMatchObject({ status: 'later' });
   expect(await deliver(true, itemId)).toMatchObject({ status: 'delivered' });
-  expect(harness.tasks[0]?.moves).toBe(1);
+  expect(bed.harness.tasks[0]?.moves).toBe(1);
   await deliver(true, itemId, { id: 'msg_another' });
-  expect(harness.tasks[0]?.moves).toBe(2);
+  expect(bed.harness.tasks[0]?.moves).toBe(2);
 });
 
 test('a recurring task is not moved by a change of the title of its completed task', async () => {
   const outcome = await deliver(true, putRecurring(), { event: 'changed' });
   expect(outcome).toMatchObject({ status: 'skipped', reason: 'RECURRING' });
-  expect(harness.tasks[0]?.moves).toBe(0);
+  expect(bed.harness.tasks[0]?.moves).toBe(0);
 });
 
 test('a change that replaced a completion moves a recurring task, and not again if the completion was not answered', async () => {
   const itemId = putRecurring();
-  log.delivered = { id: 'msg_before', task: deliveryOf({ isCompleted: false }).task };
-  harness.vendor.next('lose', harness.isWrite);
+  bed.log.delivered = { id: 'msg_before', task: deliveryOf({ isCompleted: false }).task };
+  bed.harness.vendor.next('lose', bed.harness.isWrite);
   expect(await deliver(true, itemId, { id: 'msg_completed', event: 'completed' })).toMatchObject({ status: 'later' });
   const changed = { id: 'msg_changed', event: 'changed' } as const;
   expect(await deliver(true, itemId, changed)).toMatchObject({
     status: 'delivered',
     detail: expect.stringContaining('moved it to its next date'),
   });
-  expect(harness.tasks[0]?.moves).toBe(1);
+  expect(bed.harness.tasks[0]?.moves).toBe(1);
   const another = putRecurring();
-  log.delivered = { id: 'msg_another', task: deliveryOf({ isCompleted: false }).task };
+  bed.log.delivered = { id: 'msg_another', task: deliveryOf({ isCompleted: false }).task };
   await deliver(true, another, changed);
-  expect(harness.tasks[1]?.moves).toBe(1);
+  expect(bed.harness.tasks[1]?.moves).toBe(1);
 });
 
 test('a task that was reopened by hand is closed by a replay of the same delivery', async () => {
-  const itemId = harness.put(false);
+  const itemId = bed.harness.put(false);
   await deliver(true, itemId);
-  if (harness.tasks[0]) harness.tasks[0].checked = false;
+  if (bed.harness.tasks[0]) bed.harness.tasks[0].checked = false;
   await deliver(true, itemId);
-  expect(harness.isCompleted(itemId)).toBe(true);
+  expect(bed.harness.isCompleted(itemId)).toBe(true);
 });
 
 test('a creation that Todoist has seen before is discarded, even where the search does not show the task', async () => {
-  harness.vendor.next('lose', harness.isCreation);
+  bed.harness.vendor.next('lose', bed.harness.isCreation);
   await deliver(false);
-  log.age(60_000);
-  harness.vendor.next({ body: { results: [], next_cursor: null } });
+  bed.log.age(60_000);
+  bed.harness.vendor.next({ body: { results: [], next_cursor: null } });
   expect(await deliver(false)).toMatchObject({ status: 'later', reason: 'UNREADABLE' });
-  expect(await deliver(false)).toMatchObject({ status: 'already', itemId: harness.tasks[0]?.id });
-  expect(harness.count()).toBe(1);
+  expect(await deliver(false)).toMatchObject({ status: 'already', itemId: bed.harness.tasks[0]?.id });
+  expect(bed.harness.count()).toBe(1);
 });
 
 test('a created task has the words of the task as description that ends with its marker', async () => {
   await deliver(false);
-  expect(harness.tasks[0]).toMatchObject({
+  expect(bed.harness.tasks[0]).toMatchObject({
     content: 'Call the printer',
     description: expect.stringMatching(/^About the invoice\n\nlockstep-[\da-f]{12}$/),
   });
@@ -197,20 +177,20 @@ test('a created task has the words of the task as description that ends with its
 
 // src/utils/uncompletable-helpers.ts in Doist/todoist-api-typescript: such a task has no checkbox.
 test('a title that begins with an asterisk and a space makes no task that cannot be completed', async () => {
-  await target.deliver(deliveryOf({ title: '* Call *Lee*' }), context());
-  const [{ id = '', content } = {}] = harness.tasks;
+  await bed.target.deliver(deliveryOf({ title: '* Call *Lee*' }), context());
+  const [{ id = '', content } = {}] = bed.harness.tasks;
   expect(content).toBe('*\u200b Call *Lee*');
-  const writing = openTodoist(todoistSettings({ onChange: ['title'] }), needs);
-  log.delivered = deliveryOf({ title: 'Call' });
+  const writing = openTodoist(todoistSettings({ onChange: ['title'] }), bed.needs);
+  bed.log.delivered = deliveryOf({ title: 'Call' });
   await writing.deliver(deliveryOf({ title: '* Call Ann' }, { itemId: id }), context());
   await writing.close();
-  expect(harness.tasks[0]?.content).toBe('*\u200b Call Ann');
+  expect(bed.harness.tasks[0]?.content).toBe('*\u200b Call Ann');
 });
 
 test('a description has at most 16,383 characters, with the marker at its end', async () => {
-  await target.deliver(deliveryOf({ description: 'x'.repeat(20_000) }), context());
-  expect(harness.tasks[0]?.description).toHaveLength(16_383);
-  expect(harness.tasks[0]?.description).toMatch(/x…\n\nlockstep-[\da-f]{12}$/);
+  await bed.target.deliver(deliveryOf({ description: 'x'.repeat(20_000) }), context());
+  expect(bed.harness.tasks[0]?.description).toHaveLength(16_383);
+  expect(bed.harness.tasks[0]?.description).toMatch(/x…\n\nlockstep-[\da-f]{12}$/);
 });
 
 test('a project that is full is refused with what to do, and not as a lack of permission', async () => {
@@ -218,21 +198,24 @@ test('a project that is full is refused with what to do, and not as a lack of pe
     error: 'Maximum number of items per user project limit reached',
     error_tag: 'MAX_ITEMS_LIMIT_REACHED',
   };
-  harness.vendor.next({ status: 403, body }, harness.isCreation);
+  bed.harness.vendor.next({ status: 403, body }, bed.harness.isCreation);
   expect(await deliver(false)).toMatchObject(anOutcome('refused', 'PLACE_FULL', /limit reached.*300 active tasks/));
 });
 
 test('a comment that Todoist has seen before, and discards, is written', async () => {
-  harness.vendor.next({ status: 204 }, ({ method, path }) => method === 'POST' && path.endsWith('/comments'));
-  const commenting = openTodoist(todoistSettings({ comment: '{{ title }}' }), needs);
-  const outcome = await commenting.deliver(deliveryOf({}, { itemId: harness.put(false) }), context());
+  bed.harness.vendor.next({ status: 204 }, ({ method, path }) => method === 'POST' && path.endsWith('/comments'));
+  const commenting = openTodoist(todoistSettings({ comment: '{{ title }}' }), bed.needs);
+  const outcome = await commenting.deliver(deliveryOf({}, { itemId: bed.harness.put(false) }), context());
   await commenting.close();
   expect(outcome).toMatchObject({ status: 'delivered', detail: expect.stringContaining('comment') });
 });
 
 test.each([401, 403])('a token that is refused with HTTP %i disables the target', async (status) => {
-  harness.vendor.next({ status, body: { error: 'Invalid token', error_tag: 'AUTH_INVALID_TOKEN', error_code: 401 } });
-  expect(await deliver(true, harness.put(false))).toMatchObject(
+  bed.harness.vendor.next({
+    status,
+    body: { error: 'Invalid token', error_tag: 'AUTH_INVALID_TOKEN', error_code: 401 },
+  });
+  expect(await deliver(true, bed.harness.put(false))).toMatchObject(
     anOutcome('disabled', 'TOKEN_REFUSED', /Invalid token.*check this target's token/),
   );
 });
@@ -241,7 +224,7 @@ test('an id of digits alone, which Todoist no longer takes, is refused before an
   expect(await deliver(true, '2995104339')).toMatchObject(
     anOutcome('refused', 'ITEM_ID_INVALID', 'letters and digits'),
   );
-  expect(harness.vendor.requests).toEqual([]);
+  expect(bed.harness.vendor.requests).toEqual([]);
 });
 
 test.each([
@@ -249,26 +232,16 @@ test.each([
   [{ error: 'Too many requests' }, { 'retry-after': '8' }, 8_000],
   ['slow down', {}, 60_000],
 ])('a limit is told by %j and %j', async (body, headers, retryAfterMs) => {
-  harness.vendor.next({ status: 429, body, headers });
-  const outcome = await deliver(true, harness.put(false));
+  bed.harness.vendor.next({ status: 429, body, headers });
+  const outcome = await deliver(true, bed.harness.put(false));
   expect(outcome).toMatchObject({ status: 'later', reason: 'LIMITED', isLimited: true, retryAfterMs });
-  expect(needs.budget.limits429).toEqual([retryAfterMs]);
+  expect(bed.needs.budget.limits429).toEqual([retryAfterMs]);
 });
 
 test('what Todoist says of a refused write is in the dead letter', async () => {
-  harness.vendor.next({ status: 400, body: { error: 'Invalid argument value' } }, harness.isWrite);
-  const outcome = await deliver(true, harness.put(false));
+  bed.harness.vendor.next({ status: 400, body: { error: 'Invalid argument value' } }, bed.harness.isWrite);
+  const outcome = await deliver(true, bed.harness.put(false));
   expect(outcome).toMatchObject({ status: 'refused', detail: expect.stringContaining('Invalid argument value') });
-});
-
-test.each([
-  ['https://app.todoist.com/app/task/call-the-printer-6X7rM8997g3RQmvh', ['6X7rM8997g3RQmvh']],
-  ['https://app.todoist.com/app/task/6X7rM8997g3RQmvh.', ['6X7rM8997g3RQmvh']],
-  ['https://todoist.com/showTask?id=2995104339', ['2995104339']],
-  ['TODOIST: 6X7rM8997g3RQmvh todoist.com/app/task/x', ['6X7rM8997g3RQmvh']],
-  ['https://todoist.example/app/task/6X7rM8997g3RQmvh', []],
-])('the text %j names tasks', (text, expected) => {
-  expect(TODOIST.itemsIn(text)).toEqual(expected);
 });
 
 test.each([
@@ -278,39 +251,10 @@ test.each([
   ['a time in an unknown time zone', { date: '2026-03-02T01:30:00Z', timezone: 'Mars/Base' }, '2026-03-02'],
 ])('a new task is due on the day that its owner sees: %s', async (_, due, dueDate) => {
   const shown = { id: '6X7rM8997g3RQmvh', content: 'Call', added_at: SEEN_AT.toISOString(), due };
-  harness.vendor.next({ body: { results: [shown], next_cursor: null } });
-  const reading = openTodoist(todoistSettings({ createTasks: true }), needsOf(harness.vendor));
+  bed.harness.vendor.next({ body: { results: [shown], next_cursor: null } });
+  const reading = openTodoist(todoistSettings({ createTasks: true }), needsOf(bed.harness.vendor));
   expect(await reading.newItems?.({ baseline: SEEN_AT, since: SEEN_AT }, context())).toMatchObject({
     items: [{ dueDate }],
   });
   await reading.close();
-});
-
-function hook(
-  event_name: string,
-  event_data: object,
-  { key = HOOK_SECRET, triggered_at = SEEN_AT.toISOString() } = {},
-) {
-  const body = Buffer.from(JSON.stringify({ event_name, user_id: '2671355', event_data, version: '10', triggered_at }));
-  return { headers: { 'x-todoist-hmac-sha256': createHmac('sha256', key).update(body).digest('base64') }, body };
-}
-
-test.each([
-  ['item:completed', { checked: true }, true],
-  ['item:completed', { checked: false, due: { is_recurring: true } }, false],
-  ['item:uncompleted', {}, false],
-])('a genuine call %s with %j tells of a task that is completed: %s', async (event, data, isCompleted) => {
-  const items = [{ itemId: '6X7rM8997g3RQmvh', isCompleted, status: isCompleted ? 'completed' : 'open' }];
-  const verdict = await target.readHook?.(hook(event, { id: '6X7rM8997g3RQmvh', ...data }), SEEN_AT);
-  expect(verdict).toEqual({ status: 'accepted', items });
-});
-
-test('a call about something else tells of nothing, and one that is forged or old is refused', async () => {
-  const data = { id: '6X7rM8997g3RQmvh', checked: true };
-  const read = (request: ReturnType<typeof hook>) => target.readHook?.(request, SEEN_AT);
-  expect(await read(hook('item:updated', data))).toEqual({ status: 'accepted', items: [] });
-  expect(await read(hook('item:completed', data, { key: 'another-secret' }))).toMatchObject({ httpStatus: 401 });
-  expect(await read(hook('item:completed', data, { triggered_at: '2026-02-20T00:00:00Z' }))).toMatchObject({
-    httpStatus: 401,
-  });
 });

@@ -15,6 +15,7 @@ import {
   startApi,
   startAppApi,
   startIssuer,
+  startIssuing,
   useLedger,
 } from '../../support/token-issuers.ts';
 
@@ -42,27 +43,22 @@ function failingSecrets(failures: number) {
 test.each(['3600', 0, null, '', 'soon', -1, 1e18])(
   'a token whose life is given as %j is used, and its refresh token is not lost',
   async (life) => {
-    const issuer = await startIssuer();
-    issuer.refresh = 'refresh-0';
-    const api = await startApi(() => issuer.issued);
-    const clock = clockAt(START);
+    const { issuer, clock, open } = await startIssuing({ refresh: 'refresh-0' });
     issuer.next(() => {
       issuer.issued.push('canary-access-token');
       issuer.refresh = 'refresh-x';
       return { body: { access_token: 'canary-access-token', expires_in: life, refresh_token: 'refresh-x' } };
     });
-    expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), clock.now))).toMatchObject({ status: 'found' });
+    expect(await read(open())).toMatchObject({ status: 'found' });
     clock.set(START + HOUR_MS);
-    expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), clock.now))).toMatchObject({ status: 'found' });
+    expect(await read(open())).toMatchObject({ status: 'found' });
     expect(issuer.issued).toHaveLength(2);
   },
 );
 
 test('a refresh whose answer was lost is asked for again, and the target waits', async () => {
-  const issuer = await startIssuer();
-  issuer.refresh = 'refresh-0';
-  const api = await startApi(() => issuer.issued);
-  const target = processOf(api, clientAt(issuer, 'refresh-0'), () => new Date(START));
+  const { issuer, open } = await startIssuing({ refresh: 'refresh-0' });
+  const target = open();
   issuer.next('lose');
   expect(await read(target)).toMatchObject({ status: 'later', reason: 'BROKEN_OFF' });
   issuer.refresh = 'refresh-0'; // vendors accept the former one for a while
@@ -72,9 +68,8 @@ test('a refresh whose answer was lost is asked for again, and the target waits',
 test.each([400, 401, 403, 404, 407])(
   'a web page with %i of a proxy before the vendor does not disable the target',
   async (status) => {
-    const issuer = await startIssuer();
-    const api = await startApi(() => issuer.issued);
-    const target = processOf(api, clientAt(issuer), () => new Date(START));
+    const { issuer, open } = await startIssuing();
+    const target = open();
     issuer.next({ status, body: '<!DOCTYPE html><title>Blocked</title>' });
     expect(await read(target)).toMatchObject(anOutcome('later', 'UNREADABLE', 'no proxy'));
     expect(await read(target)).toMatchObject({ status: 'found' });
@@ -82,40 +77,34 @@ test.each([400, 401, 403, 404, 407])(
 );
 
 test('a refresh is completed when the call that needs it is aborted, because its refresh token is used up', async () => {
-  const issuer = await startIssuer();
-  issuer.refresh = 'refresh-0';
-  const api = await startApi(() => issuer.issued);
+  const { issuer, open } = await startIssuing({ refresh: 'refresh-0' });
   const stopping = new AbortController();
   issuer.before = () => stopping.abort();
-  const first = processOf(api, clientAt(issuer, 'refresh-0'), () => new Date(START));
+  const first = open();
   expect(await first.readItem?.('ABC-1', { signal: stopping.signal })).toMatchObject({ reason: 'ABORTED' });
-  expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), () => new Date(START)))).toMatchObject({
-    status: 'found',
-  });
+  expect(await read(open())).toMatchObject({ status: 'found' });
   expect(issuer.issued).toHaveLength(1);
 });
 
 test('a refresh token that the ledger did not take is stored with the next call', async () => {
-  const issuer = await startIssuer();
-  issuer.refresh = 'refresh-0';
-  const api = await startApi(() => issuer.issued);
-  const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failingSecrets(1).secrets);
+  const { issuer, clock, open } = await startIssuing({ refresh: 'refresh-0' });
+  const target = open(failingSecrets(1).secrets);
   await expect(read(target)).rejects.toThrow('the ledger restarts');
   expect(await read(target)).toMatchObject({ status: 'found' });
   clock.set(START + HOUR_MS);
-  const other = processOf(api, clientAt(issuer, 'refresh-0'), clock.now);
+  const other = open();
   expect(await read(other)).toMatchObject({ status: 'found' });
   expect(issuer.issued).toHaveLength(2);
 });
 
 test('a refresh token that the ledger did not take is kept if the clock was set back before', async () => {
-  const issuer = await startIssuer();
-  issuer.refresh = 'refresh-0';
-  const api = await startApi(() => issuer.issued.slice(-1));
   const { ledger, secrets } = failingSecrets(0);
-  const clock = clockAt(START + 3 * HOUR_MS);
-  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, secrets);
+  const { issuer, clock, open } = await startIssuing({
+    refresh: 'refresh-0',
+    accepts: (issued) => issued.slice(-1),
+    atMs: START + 3 * HOUR_MS,
+  });
+  const target = open(secrets);
   expect(await read(target)).toMatchObject({ status: 'found' });
   issuer.issued.push('the token of another program');
   for (const hours of [0, 1]) {
@@ -168,10 +157,8 @@ test.each([
 });
 
 test('a token that is still valid is used while the vendor issues no other, and the vendor is asked again after a while', async () => {
-  const issuer = await startIssuer();
-  const api = await startApi(() => issuer.issued);
-  const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer), clock.now);
+  const { issuer, clock, open } = await startIssuing();
+  const target = open();
   expect(await read(target)).toMatchObject({ status: 'found' });
   clock.set(START + HOUR_MS - 4 * 60_000);
   issuer.next({ status: 503, body: {} });
@@ -183,25 +170,20 @@ test('a token that is still valid is used while the vendor issues no other, and 
 });
 
 test('a token that the ledger did not take is stored with the next use, also while the vendor issues no other', async () => {
-  const issuer = await startIssuer();
-  issuer.refresh = 'refresh-0';
-  const api = await startApi(() => issuer.issued);
-  const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now, failingSecrets(1).secrets);
+  const { issuer, clock, open } = await startIssuing({ refresh: 'refresh-0' });
+  const target = open(failingSecrets(1).secrets);
   await expect(read(target)).rejects.toThrow('the ledger restarts');
   clock.set(START + HOUR_MS - 4 * 60_000);
   issuer.next({ status: 503, body: {} });
   expect(await read(target)).toMatchObject({ status: 'found' });
   clock.set(START + 2 * HOUR_MS);
-  expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), clock.now))).toMatchObject({ status: 'found' });
+  expect(await read(open())).toMatchObject({ status: 'found' });
   expect(issuer.issued).toHaveLength(2);
 });
 
 test('a token that expires before a call with it could end is not used', async () => {
-  const issuer = await startIssuer();
-  const api = await startApi(() => issuer.issued);
-  const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer), clock.now);
+  const { issuer, clock, open } = await startIssuing();
+  const target = open();
   expect(await read(target)).toMatchObject({ status: 'found' });
   clock.set(START + HOUR_MS - 30_000);
   issuer.next({ status: 503, body: {} });
@@ -209,10 +191,8 @@ test('a token that expires before a call with it could end is not used', async (
 });
 
 test('one refusal of a good token, however young, costs another token and not the target', async () => {
-  const issuer = await startIssuer();
-  const api = await startApi(() => issuer.issued);
-  const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer), clock.now);
+  const { issuer, api, clock, open } = await startIssuing();
+  const target = open();
   expect(await read(target)).toMatchObject({ status: 'found' });
   clock.set(START + 20_000);
   api.next({ status: 401, body: {} });
@@ -223,11 +203,12 @@ test('one refusal of a good token, however young, costs another token and not th
 test.each([1, 180])(
   'a token that was issued while the clock was %i minutes ahead is replaced as soon as it is refused',
   async (minutes) => {
-    const issuer = await startIssuer();
-    issuer.refresh = 'refresh-0';
-    const api = await startApi(() => issuer.issued.slice(-1));
-    const clock = clockAt(START + minutes * 60_000);
-    const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now);
+    const { issuer, clock, open } = await startIssuing({
+      refresh: 'refresh-0',
+      accepts: (issued) => issued.slice(-1),
+      atMs: START + minutes * 60_000,
+    });
+    const target = open();
     expect(await read(target)).toMatchObject({ status: 'found' });
     clock.set(START);
     issuer.issued.push('the token of another program');
@@ -239,11 +220,9 @@ test.each([1, 180])(
 test.each(['invalid_grant', 'bad_refresh_token'])(
   'a vendor that refuses a token with %s and the status 200 disables the target',
   async (error) => {
-    const issuer = await startIssuer();
-    issuer.refresh = 'refresh-0';
-    const api = await startApi(() => issuer.issued);
+    const { issuer, open } = await startIssuing({ refresh: 'refresh-0' });
     issuer.next({ body: { error, error_description: 'The refresh token is revoked.' } });
-    expect(await read(processOf(api, clientAt(issuer, 'refresh-0'), () => new Date(START)))).toMatchObject(
+    expect(await read(open())).toMatchObject(
       anOutcome(
         'disabled',
         'TOKEN_REFUSED',
@@ -258,9 +237,8 @@ test.each([
   [403, 'server_error'],
   [200, 'slow_down'],
 ])('a failure of the vendor itself, told by HTTP %i and %s, passes', async (status, error) => {
-  const issuer = await startIssuer();
-  const api = await startApi(() => issuer.issued);
-  const target = processOf(api, clientAt(issuer), () => new Date(START));
+  const { issuer, open } = await startIssuing();
+  const target = open();
   issuer.next({ status, body: { error } });
   const detail = `Atlassian issues no token: HTTP ${status}: ${error}`;
   expect(await read(target)).toMatchObject({ status: 'later', reason: 'SERVER_ERROR', detail });

@@ -19,6 +19,7 @@ import {
   startApi,
   startAppApi,
   startIssuer,
+  startIssuing,
   useLedger,
 } from '../../support/token-issuers.ts';
 import { UNDOCUMENTED } from '../../support/vendor-contract.ts';
@@ -27,10 +28,8 @@ import { rule, startVendor } from '../../support/vendor-standin.ts';
 useLedger();
 
 test('one token serves all processes, and is replaced before it expires', async () => {
-  const issuer = await startIssuer();
-  const api = await startApi(() => issuer.issued);
-  const clock = clockAt(START);
-  const processes = [1, 2, 3].map(() => processOf(api, clientAt(issuer), clock.now));
+  const { issuer, api, clock, open } = await startIssuing();
+  const processes = [1, 2, 3].map(() => open());
   await Promise.all(processes.flatMap((target) => [read(target), read(target)]));
   expect([issuer.issued.length, new Set(api.seen).size]).toEqual([1, 1]);
   clock.set(START + 54 * 60_000);
@@ -43,13 +42,10 @@ test('one token serves all processes, and is replaced before it expires', async 
 });
 
 test('a refresh token that is good once is replaced by the one that came with the token', async () => {
-  const issuer = await startIssuer();
-  issuer.refresh = 'refresh-0';
-  const api = await startApi(() => issuer.issued);
-  const clock = clockAt(START);
+  const { issuer, clock, open } = await startIssuing({ refresh: 'refresh-0' });
   for (const hour of [0, 1, 2]) {
     clock.set(START + hour * 60 * 60_000);
-    const target = processOf(api, clientAt(issuer, 'refresh-0'), clock.now);
+    const target = open();
     expect(await read(target)).toMatchObject({ status: 'found' });
   }
   expect([issuer.issued.length, issuer.refresh]).toEqual([3, 'refresh-3']);
@@ -132,10 +128,8 @@ test.each([
 });
 
 test('a token that is withdrawn before its time is replaced within the call, by one process', async () => {
-  const issuer = await startIssuer();
-  const api = await startApi(() => issuer.issued.slice(-1));
-  const clock = clockAt(START);
-  const processes = [1, 2].map(() => processOf(api, clientAt(issuer), clock.now));
+  const { issuer, clock, open } = await startIssuing({ accepts: (issued) => issued.slice(-1) });
+  const processes = [1, 2].map(() => open());
   await Promise.all(processes.map(read));
   issuer.issued.push('access-token-of-another-app');
   clock.set(START + 10 * 60_000);
@@ -158,10 +152,8 @@ test('a refused client disables the target with a remedy that shows no secret, a
 });
 
 test('a new token that the vendor refuses is not replaced again and again', async () => {
-  const issuer = await startIssuer();
-  const api = await startApi(() => []);
-  const clock = clockAt(START);
-  const target = processOf(api, clientAt(issuer), clock.now);
+  const { issuer, api, clock, open } = await startIssuing({ accepts: () => [] });
+  const target = open();
   const newToo = { status: 'later', detail: 'the vendor does not accept its new token yet' };
   const refused = { status: 'disabled', detail: expect.stringContaining("check this target's oauthClient: ") };
   for (const [seconds, outcome] of [

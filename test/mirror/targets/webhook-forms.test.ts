@@ -45,7 +45,8 @@ async function openAt(baseUrl: string, settings: SettingsOf<'webhook'>, env: Rec
     take: (signal) => budget.take({ lane: 'batch', signal }),
   });
   const secrets = { OPS_HOOK_SECRET: SECRET, OPS_EVENTS_SECRET: SECRET, OPS_GATEWAY_TOKEN: TOKEN, ...env };
-  target = filtered(await openWebhook(settings, { caller, readSecret: (ref) => readSecret(ref, secrets) }), settings);
+  const needs = { caller, now: () => new Date() };
+  target = filtered(await openWebhook(settings, { ...needs, readSecret: (ref) => readSecret(ref, secrets) }), settings);
   return target;
 }
 

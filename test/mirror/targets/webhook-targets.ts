@@ -65,7 +65,9 @@ export function webhookTargets() {
       baseUrl: url,
       take: take ?? ((signal) => free.take({ lane: 'batch', signal })),
     });
-    return track(await openWebhook(settings, { caller, readSecret: (ref) => readSecret(ref, env) }));
+    return track(
+      await openWebhook(settings, { caller, readSecret: (ref) => readSecret(ref, env), now: () => new Date() }),
+    );
   }
 
   async function deliverTo(url: string, opening?: Opening): Promise<DeliveryOutcome> {

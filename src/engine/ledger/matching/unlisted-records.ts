@@ -12,6 +12,10 @@ import type { SeenOrder } from './order-records.ts';
 import { lostLinks, type Sightings } from './recall-contacts.ts';
 import { EARLIER, STAGED } from './staged-orders.ts';
 
+/** SQL: no read of the run has shown the record. */
+const IS_UNREAD = (kind: 'customer' | 'order', id: string) =>
+  `not exists (select from ledger.records k where k.run_id = $1 and k.kind = '${kind}' and k.record_id = ${id})`;
+
 /** The ids that a query over all rows of the run gives. */
 async function idsOf(
   pool: pg.Pool,
@@ -40,8 +44,7 @@ export async function unlistedOrders(pool: pg.Pool, run: Run): Promise<readonly 
        where k.record_id is null and s.client_id is not null
      )
      select distinct e.record_id as id from missing s cross join lateral ${EARLIER('e.client_id = s.client_id')} e
-     where e.record_id is not null and not exists (select from ledger.records k
-       where k.run_id = $1 and k.kind = 'order' and k.record_id = e.record_id)`,
+     where e.record_id is not null and ${IS_UNREAD('order', 'e.record_id')}`,
     [run.scope],
   );
 }
@@ -63,8 +66,7 @@ export async function settleChanged(
       from (${STAGED}) s cross join lateral ${EARLIER('e.client_id = s.client_id')} e
         join json_to_recordset($3) f ("recordId" text, "clientId" text, label text) on f."recordId" = e.record_id
         cross join lateral (select coalesce(e.reason = 'DECIDED_IGNORE' and e.facts->>'was' = 'ORDER_CHANGED', false) as is_ignored) i
-      where not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'order' and k.record_id = e.record_id)
-        and not ${IS_CREATION_DECIDED_SINCE('s.n', 'e.at')}
+      where ${IS_UNREAD('order', 'e.record_id')} and not ${IS_CREATION_DECIDED_SINCE('s.n', 'e.at')}
       order by s.n, e.at desc`,
     values: [run.scope, JSON.stringify(found.map(({ recordId, clientId, label }) => ({ recordId, clientId, label })))],
   });
@@ -88,8 +90,7 @@ export async function unlistedUpdates(pool: pg.Pool, runId: string, pass: number
  * each form, so that both are hash joins.
  */
 export async function unlistedNamed(pool: pg.Pool, run: Run): Promise<readonly string[]> {
-  const unlisted = (id: string) =>
-    `not exists (select from ledger.records k where k.run_id = $1 and k.kind = 'customer' and k.record_id = ${id})`;
+  const unlisted = (id: string) => IS_UNREAD('customer', id);
   return idsOf(
     pool,
     run.id,
@@ -119,8 +120,7 @@ export async function unlistedCustomers(pool: pg.Pool, run: Run, sightings: Sigh
     pool,
     run.id,
     `select l.record_id as id from ledger.inputs i join ledger.links l on l.scope = $2 and l.kind = $3 and l.source_id = i.source_id
-     where i.run_id = $1 and not exists (select from ledger.records k
-       where k.run_id = $1 and k.kind = 'customer' and k.record_id = l.record_id)`,
+     where i.run_id = $1 and ${IS_UNREAD('customer', 'l.record_id')}`,
     [run.scope, CONTACT_LINK],
   );
   const unlisted = new Set(found);

@@ -28,6 +28,10 @@ export interface BudgetMinute {
 /** A week of minutes is a page of 10,000 rows for each account. */
 const KEPT = '7 days';
 
+/** SQL: the accounts `$1`, each with the scope of its tenant. */
+const TENANTS = `(select account, coalesce(a.scope, account) as scope
+  from unnest($1::text[]) given (account) left join ledger.accounts a on a.name = given.account) t`;
+
 /** Adds to the minute that the database's clock shows, and deletes what is older than a week. */
 export async function addBudgetUse(db: Queryable, scope: string, use: BudgetUse): Promise<void> {
   const { calls, limited, waitedMs, perSecond, pausedForMs } = use;
@@ -57,8 +61,7 @@ export async function budgetHistory(
        from generate_series(date_trunc('minute', clock_timestamp()) - ($2::int - 1) * interval '1 minute',
          clock_timestamp(), $3 * interval '1 minute') s
      ), used as (
-       select t.account, m.* from unnest($1::text[]) t (account) left join ledger.accounts a on a.name = t.account
-         join ledger.budget_minutes m on m.scope = coalesce(a.scope, t.account)
+       select t.account, m.* from ${TENANTS} join ledger.budget_minutes m using (scope)
        where minute >= date_trunc('minute', clock_timestamp()) - ($2::int - 1) * interval '1 minute'
      )
      select accounts.account, at, coalesce(sum(calls), 0)::int as calls, coalesce(sum(limited), 0)::int as limited,
@@ -75,8 +78,7 @@ export async function budgetHistory(
 export async function pausesAsked(db: Queryable, accounts: readonly string[]): Promise<ReadonlyMap<string, Date>> {
   const found = await db.query<{ account: string; until: Date }>(
     `select t.account, max(paused_until) as until
-     from unnest($1::text[]) t (account) left join ledger.accounts a on a.name = t.account
-       join ledger.budget_minutes m on m.scope = coalesce(a.scope, t.account)
+     from ${TENANTS} join ledger.budget_minutes m using (scope)
      where paused_until is not null and paused_until > clock_timestamp() group by t.account`,
     [accounts],
   );
@@ -87,9 +89,8 @@ export async function pausesAsked(db: Queryable, accounts: readonly string[]): P
 export async function lastRates(db: Queryable, accounts: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const found = await db.query<{ account: string; perSecond: number }>(
     `select t.account, last.per_second as "perSecond"
-     from unnest($1::text[]) t (account) left join ledger.accounts a on a.name = t.account
-       cross join lateral (select per_second from ledger.budget_minutes m
-         where m.scope = coalesce(a.scope, t.account) and per_second is not null order by minute desc limit 1) last`,
+     from ${TENANTS} cross join lateral (select per_second from ledger.budget_minutes m
+         where m.scope = t.scope and per_second is not null order by minute desc limit 1) last`,
     [accounts],
   );
   return new Map(found.rows.map(({ account, perSecond }) => [account, perSecond]));

@@ -34,7 +34,7 @@ const created = z.object({ data: z.object({ gid: z.string() }), 'X-Hook-Secret':
 
 export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, named: NamedValues): VendorAdmin {
   const { name, project, hookSecret, fields } = settings;
-  const { kept, readSecret, now = () => new Date() } = needs;
+  const { kept, readSecret, now } = needs;
   const noProject = withoutPlace(name, 'project', 'a project of Asana');
 
   async function list(calls: Calls): Promise<Asked<readonly OutsideHook[]>> {

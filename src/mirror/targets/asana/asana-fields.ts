@@ -23,7 +23,7 @@ const setting = z.object({
 
 const FORMS: CustomForms = { one: (gid) => gid, date: (date) => ({ date }), document: (text) => text };
 
-export function asanaNamed(project: string, now = () => new Date()): NamedValues {
+export function asanaNamed(project: string, now: () => Date): NamedValues {
   const tags = keptMetadata(now, (calls) => readTags(calls, project));
   return {
     labels: (calls, names) => tags.read(calls, (known) => names.every((name) => known.has(name))),

@@ -2,6 +2,7 @@
  * Tasks of Asana. Sources: developers.asana.com/reference/tasks, …/docs/errors and …/docs/rate-limits. Every body is
  * wrapped in `data`.
  */
+
 import { z } from 'zod';
 import type { ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
@@ -13,6 +14,7 @@ import type { Asked } from '../items/item-target.ts';
 import { endsWith, markedText, textsOf } from '../items/item-text.ts';
 import { markerOf } from '../items/marker.ts';
 import { type DetailedItems, detailTarget, searchedSince, tooMany } from '../items/vendor-target.ts';
+import { plainItem, stateWord } from '../items/wanted-state.ts';
 import { asanaAdmin } from './asana-admin.ts';
 import { asanaNamed, listOf } from './asana-fields.ts';
 import { asanaHookReader } from './asana-hook.ts';
@@ -25,8 +27,7 @@ const task = z
     resource_subtype: z.string().nullish(),
   })
   .transform(({ gid, completed, notes, resource_subtype }) => {
-    const status = completed ? 'completed' : 'open';
-    return { itemId: gid, isCompleted: completed, status, notes, isApproval: resource_subtype === 'approval' };
+    return { ...plainItem(gid, completed), notes, isApproval: resource_subtype === 'approval' };
   });
 type AsanaTask = z.output<typeof task>;
 const newTask = z
@@ -75,7 +76,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
       // Asana approves an approval that is completed, and completes one that is rejected.
       const isRejected = isApproval && wanted.status === 'cancelled';
       const body = { data: isRejected ? { approval_status: 'rejected' } : { completed } };
-      const to = completed ? 'completed' : 'open';
+      const to = stateWord(completed);
       const answer = z.object({ data: task }).transform(({ data }) => ({ to, shown: data.status }));
       return calls.ask({ method: 'PUT', path: `/tasks/${itemId}`, body }, answer);
     },

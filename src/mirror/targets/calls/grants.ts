@@ -54,7 +54,7 @@ function githubAppGrant(
     async issue(secret) {
       const key = privateKey(secret);
       if (key === undefined) return keyUnreadable(where);
-      const now = needs.now?.() ?? new Date();
+      const now = needs.now();
       let aheadMs = 0;
       const caller: TargetCaller = {
         ...needs.caller,
@@ -206,7 +206,7 @@ function oauthGrant(
           : { grant_type: 'refresh_token', refresh_token: refreshToken };
       const calls = await connect({ ...vendor, headersOf: () => ({}) }, undefined, needs, untilAnswered());
       if ('status' in calls) return calls;
-      const now = needs.now?.() ?? new Date();
+      const now = needs.now();
       const issued = oauthToken.transform(({ access_token, expires_in, refresh_token }): IssuedToken => {
         const lifeMs = expires_in === undefined ? usualMs : expires_in * 1000;
         const expiresAt = new Date(now.getTime() + lifeMs);

@@ -1,5 +1,4 @@
 /** What the answers of a system mean, by the rules in the settings of an http target. Pure. */
-import { z } from 'zod';
 import { isPage } from '../../../client/call/decode.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
@@ -16,6 +15,7 @@ import {
 } from '../items/item-outcome.ts';
 import type { Missing } from '../items/item-target.ts';
 import { valueAt } from './json-pointer.ts';
+import { reading } from './reading.ts';
 
 type Judged = TargetFailure | Missing | { readonly status: 'ok' };
 const OK = { status: 'ok' } as const;
@@ -29,14 +29,10 @@ export function httpAnswers(
   { name: target, answers: rules, oauthClient }: SettingsOf<'http'>,
   name: string,
 ): VendorAnswers {
-  const message = z.unknown().transform((body, context): string => {
-    const said = rules.message === undefined ? undefined : valueAt(body, rules.message);
-    if (said === undefined || said === null) {
-      context.addIssue({ code: 'custom', message: 'no explanation' });
-      return z.NEVER;
-    }
-    return typeof said === 'string' ? said : JSON.stringify(said);
-  });
+  const message = reading((body) => {
+    const said = (rules.message === undefined ? undefined : valueAt(body, rules.message)) ?? undefined;
+    return said === undefined || typeof said === 'string' ? said : JSON.stringify(said);
+  }, 'it has no explanation');
 
   const tokenRemedy = oauthClient
     ? `check targets.${target}.oauthClient`

@@ -1,9 +1,11 @@
 /** Items and their ids in the records that a system shows. Pure. */
+
 import { LongInteger } from '../../../client/call/json.ts';
 import type { ItemState } from '../../../contract/target.ts';
 import type { HttpItems } from '../../../settings/target-http.ts';
 import type { ItemNaming } from '../items/item-naming.ts';
 import { markerAtEnd } from '../items/marker.ts';
+import { stateWord } from '../items/wanted-state.ts';
 import { valueAt } from './json-pointer.ts';
 
 export interface HttpItem extends ItemState {
@@ -41,7 +43,7 @@ export function recordReader({ state, read }: HttpItems, { isItemId }: Pick<Item
         return undefined;
       const isCompleted = state.open === undefined ? isOneOf(value, state.completed) : !isOneOf(value, state.open);
       const isNamed = value !== null && typeof value !== 'boolean';
-      return { itemId, isCompleted, status: isNamed ? String(value) : isCompleted ? 'completed' : 'open', record };
+      return { itemId, isCompleted, status: isNamed ? String(value) : stateWord(isCompleted), record };
     },
 
     idAt(record: unknown, pointer: string): string | undefined {

@@ -12,6 +12,7 @@ import { httpNaming } from '../items/item-naming.ts';
 import type { VendorAnswers } from '../items/item-outcome.ts';
 import type { Asked } from '../items/item-target.ts';
 import { type VendorItems, vendorTarget } from '../items/vendor-target.ts';
+import { stateWord } from '../items/wanted-state.ts';
 import { viewOf } from '../render.ts';
 import { httpAnswers } from './http-answers.ts';
 import { checkSearch, checkWithoutSearch } from './http-check.ts';
@@ -101,11 +102,11 @@ function itemsTarget(settings: HttpSettings, items: HttpItems, answers: VendorAn
       const isCompleting = wanted.status !== 'open'; // also if the task is gone
       const request = (isCompleting ? complete : reopen)({ ...viewOf(delivery), item: itemId, record });
       if (request.status !== 'ok') return request;
-      const to = stateOf(isCompleting);
+      const to = stateWord(isCompleting);
       const written = await calls.ask({ ...request.value, takesText: true }, moved(to));
       if (written.status !== 'ok' || (!items.confirm && seen.has(isCompleting))) return written;
       const after = await readItem(calls, itemId);
-      if (items.confirm) return mapAsked(after, ({ isCompleted }) => ({ to, shown: stateOf(isCompleted) }));
+      if (items.confirm) return mapAsked(after, ({ isCompleted }) => ({ to, shown: stateWord(isCompleted) }));
       return after.status === 'ok' && after.value.isCompleted !== isCompleting
         ? unproven(after.value, to, where)
         : written;
@@ -154,8 +155,4 @@ function tokenHeader({ oauthClient }: HttpSettings) {
 function unproven({ itemId, status }: HttpItem, to: string, where: string): TargetFailure {
   const detail = `${itemId} is ${status} after the call that makes it ${to}, and no item has been ${to} since Lockstep started: correct ${where}.state, which has to tell the value that the call leads to, or the call`;
   return { status: 'later', reason: 'STATE_UNSEEN', detail };
-}
-
-function stateOf(isCompleted: boolean): string {
-  return isCompleted ? 'completed' : 'open';
 }

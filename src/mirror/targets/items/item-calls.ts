@@ -19,8 +19,7 @@ export interface TargetNeeds {
   readonly tokens?: TokenSource;
   /** For a vendor that makes secrets. */
   readonly kept?: KeptSecrets;
-  /** Default: the system's. */
-  readonly now?: () => Date;
+  now(): Date;
 }
 
 export interface ItemNeeds extends TargetNeeds {
@@ -173,7 +172,7 @@ async function sendJudged(
   call: string,
   request: TargetRequest,
   context: CallContext,
-  { caller, now = () => new Date() }: Pick<TargetNeeds, 'caller' | 'now'>,
+  { caller, now }: Pick<TargetNeeds, 'caller' | 'now'>,
 ): Promise<Judged | TargetFailure> {
   const { method, isRead = method === 'GET' || method === 'HEAD' } = request;
   const left = <F extends TargetFailure | Missing | undefined>(failure: F) => (isRead ? failure : ofWrite(failure));

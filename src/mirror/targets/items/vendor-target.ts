@@ -108,7 +108,7 @@ export function detailTarget<Item extends ItemState>(
 ): Target {
   const { settleMs, priorities } = vendor;
   const detailsOf = openDetails<Item>(settings, { log: needs.log, settleMs, priorities });
-  const { now = () => new Date() } = needs;
+  const { now } = needs;
   const resolver = vendor.named && valueResolver(vendor.named, settings.name, now);
   const target = vendorTarget<Item>(settings, needs, {
     ...vendor,
@@ -152,7 +152,7 @@ export function vendorTarget<Item extends ItemState>(
   needs: ItemNeeds,
   vendor: Vendor<Item>,
 ): Target {
-  const { log, now = () => new Date() } = needs;
+  const { log, now } = needs;
   const { settleMs, noun } = vendor;
 
   async function findOrCreate(items: VendorItems<Item>, delivery: Delivery): Promise<ItemFound<Item>> {

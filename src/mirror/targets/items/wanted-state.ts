@@ -12,8 +12,18 @@ export type Wanted =
 /** `columns`: the state of a card by the name of its column; for other columns `isCompleted` decides. */
 export function wantedState(task: TaskState, columns: Readonly<Record<string, string>>): Wanted {
   const name = task.kind === 'card' ? lookUp(columns, task.status) : undefined;
-  if (name === undefined) return { status: task.isCompleted ? 'completed' : 'open' };
+  if (name === undefined) return { status: stateWord(task.isCompleted) };
   return name === 'completed' || name === 'open' ? { status: name } : { status: 'named', name };
+}
+
+/** The state of an item or a task that has no other name for it. */
+export function stateWord(isCompleted: boolean): 'completed' | 'open' {
+  return isCompleted ? 'completed' : 'open';
+}
+
+/** An item whose state has no other name. */
+export function plainItem(itemId: string, isCompleted: boolean): ItemState {
+  return { itemId, isCompleted, status: stateWord(isCompleted) };
 }
 
 export function isInState(item: ItemState, wanted: Wanted): boolean {

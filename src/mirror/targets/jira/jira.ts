@@ -50,7 +50,6 @@ const message = z
 
 export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target {
   const { email, oauthClient, doneStatus, project = '', issueType } = settings;
-  const { now = () => new Date() } = needs;
 
   const itemsBy = (calls: Calls): DetailedItems<ItemState> => ({
     read: (itemId) => readIssue(calls, itemId, doneStatus),
@@ -110,7 +109,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     }),
     itemsBy,
     named: { custom: { read: (calls) => readJiraFields(calls, project, issueType), forms: FORMS } },
-    newItems: (calls, since, cursor) => readChangedIssues(calls, project, since, cursor, now()),
+    newItems: (calls, since, cursor) => readChangedIssues(calls, project, since, cursor, needs.now()),
     readMany: { most: 100, read: (calls, itemIds) => readIssues(calls, itemIds, doneStatus) },
     container: `project ${project}, or the project has no issue type of that name`,
     settleMs: 5 * 60_000, // how far the search may lag behind

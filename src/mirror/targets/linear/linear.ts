@@ -52,7 +52,7 @@ const TYPES = {
 
 export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Target {
   const { team = '' } = settings;
-  const { now = () => new Date() } = needs;
+  const { now } = needs;
   const teams = keptMetadata(now, findTeam);
   const states = keptMetadata(now, readStates);
   const named: NamedValues = { labels: (calls, names) => mapAsked(ask(calls, LABELS, { names, team }), labelsOf) };

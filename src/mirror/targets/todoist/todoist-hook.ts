@@ -2,9 +2,11 @@
  * Webhooks of a Todoist app: a task that was completed or reopened. developer.todoist.com/api/v1, Webhooks: the header
  * X-Todoist-Hmac-SHA256 holds the HMAC-SHA256 of the body, made with the app's client secret, in base64.
  */
+
 import { z } from 'zod';
 import { verifyBodyDigest } from '../calls/signature.ts';
 import type { Hook } from '../items/item-hook.ts';
+import { plainItem } from '../items/wanted-state.ts';
 
 const payload = z.object({
   event_name: z.enum(['item:completed', 'item:uncompleted']),
@@ -19,6 +21,6 @@ export const todoistHook: Hook<z.output<typeof payload>> = {
     verifyBodyDigest(request, secrets, { header: 'x-todoist-hmac-sha256', prefix: '', encoding: 'base64' }),
   happenedAt: ({ triggered_at }) => (triggered_at === undefined ? undefined : new Date(triggered_at)),
   itemsOf({ event_name, event_data: { id, checked = event_name === 'item:completed' } }) {
-    return [{ itemId: id, isCompleted: checked, status: checked ? 'completed' : 'open' }];
+    return [plainItem(id, checked)];
   },
 };

@@ -6,6 +6,7 @@
  * Closing a recurring task moves it to its next date and leaves it open: this is the one write that must not be repeated. A
  * request id makes a repetition safe ("requests having the same ID as a previously processed request will be discarded").
  */
+
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, ItemState, Target, TargetFailure } from '../../../contract/target.ts';
@@ -21,6 +22,7 @@ import type { Asked, Written } from '../items/item-target.ts';
 import { endsWith, markedText, textsOf } from '../items/item-text.ts';
 import { markerOf } from '../items/marker.ts';
 import { type DetailedItems, detailTarget, earliestOf, withLabels } from '../items/vendor-target.ts';
+import { plainItem } from '../items/wanted-state.ts';
 import { todoistAdmin } from './todoist-admin.ts';
 import { type CompletedTasks, findCompleted, openCompleted } from './todoist-completed.ts';
 import { todoistHook } from './todoist-hook.ts';
@@ -42,7 +44,7 @@ const task = z
     due: z.object({ is_recurring: z.boolean().nullish(), string: z.string().nullish() }).nullish(),
   })
   .transform(({ id: itemId, checked, is_deleted, description, labels, due }) => ({
-    ...itemOf(itemId, checked === true),
+    ...plainItem(itemId, checked === true),
     labels,
     isDeleted: is_deleted === true,
     description,
@@ -80,7 +82,7 @@ interface TodoistTask extends ItemState {
 const NEW: Pick<TodoistTask, 'recurs' | 'labels'> = {};
 
 export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): Target {
-  const { now = () => new Date() } = needs;
+  const { now } = needs;
   const { project } = settings;
   const completedTasks = openCompleted(now);
   const inProject: Readonly<Record<string, string>> = project === undefined ? {} : { project_id: project };
@@ -94,7 +96,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       if (asked.status !== 'missing') return asked;
       const completed = await completedTasks.has(calls, itemId);
       if (completed.status !== 'ok') return completed;
-      if (completed.value) return { status: 'ok', value: itemOf(itemId, true) };
+      if (completed.value) return { status: 'ok', value: plainItem(itemId, true) };
       return { ...asked, detail: `${asked.detail}; and it was not completed within three months` };
     },
     async write(item, wanted, delivery) {
@@ -114,7 +116,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       if (found !== undefined || begunAt === undefined) return { status: 'ok', value: found };
       // A person may have completed it meanwhile.
       const completed = findCompleted(calls, marker, earliestOf(begunAt), now());
-      return mapAsked(completed, (itemId) => (itemId === undefined ? undefined : itemOf(itemId, true)));
+      return mapAsked(completed, (itemId) => (itemId === undefined ? undefined : plainItem(itemId, true)));
     },
     async add(delivery, values) {
       const place = project === undefined ? undefined : await findProject(calls, project);
@@ -224,7 +226,7 @@ async function readMany(
   for (const itemId of isWhole ? left : []) {
     const isCompleted = await completed.has(calls, itemId);
     if (isCompleted.status !== 'ok') return isCompleted;
-    if (isCompleted.value) found.push(itemOf(itemId, true));
+    if (isCompleted.value) found.push(plainItem(itemId, true));
   }
   return { status: 'ok', value: found };
 }
@@ -257,8 +259,4 @@ function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure 
 /** Todoist processes calls with the same id once. At most 36 bytes, says Todoist. */
 function once(text: string) {
   return { 'x-request-id': createHash('sha256').update(text).digest('hex').slice(0, 32) };
-}
-
-function itemOf(itemId: string, isCompleted: boolean): TodoistTask {
-  return { itemId, isCompleted, status: isCompleted ? 'completed' : 'open' };
 }

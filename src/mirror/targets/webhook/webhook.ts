@@ -1,4 +1,5 @@
 /** Webhooks, as Standard Webhooks specifies them: signed POSTs, and signed calls back about a task. */
+
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { LongInteger } from '../../../client/call/json.ts';
@@ -13,6 +14,7 @@ import { withHeaders } from '../calls/with-headers.ts';
 import { reach } from '../findings.ts';
 import { sendEvent, type TargetNeeds } from '../items/item-calls.ts';
 import { type Reply, untilTime, type VendorAnswers, waitOf } from '../items/item-outcome.ts';
+import { plainItem } from '../items/wanted-state.ts';
 import { type Content, contents } from './webhook-content.ts';
 
 /** Less is no reason for a refusal: Standard Webhooks allows five minutes. */
@@ -77,7 +79,6 @@ export async function openPoster(
   needs: TargetNeeds,
   where: string,
 ): Promise<Poster> {
-  const { now = () => new Date() } = needs;
   const answers = answersOf(where);
   /** Read at each use, so a rotated secret needs no restart. */
   const readSecrets = async (): Promise<Secrets> => {
@@ -94,7 +95,7 @@ export async function openPoster(
     async post(id, { headers: own, body }, context) {
       const secrets = await readSecrets().catch(secretUnread); // the delivery waits, because the secret may be put back
       if ('status' in secrets) return secrets;
-      const headers = { ...own, ...signatureHeaders({ id, timestamp: now(), body }, secrets.keys) };
+      const headers = { ...own, ...signatureHeaders({ id, timestamp: needs.now(), body }, secrets.keys) };
       const hidden = [...secrets.texts, ...urlSecrets];
       const request = { method: 'POST', path: '', headers, body, secrets: hidden } as const;
       return sendEvent(answers, 'POST', request, context, needs);
@@ -149,5 +150,5 @@ function readItems({ body }: HookRequest): HookVerdict {
   const task = hookTask.safeParse(about.data.data.task);
   if (!task.success) return refused('data.task is not { "id": …, "isCompleted": true or false }', 400);
   const { id, isCompleted } = task.data;
-  return { status: 'accepted', items: [{ itemId: id, isCompleted, status: isCompleted ? 'completed' : 'open' }] };
+  return { status: 'accepted', items: [plainItem(id, isCompleted)] };
 }

@@ -19,7 +19,11 @@ export async function openChannel(channel: ChannelSettings, { readSecret }: Chan
   switch (channel.type) {
     case 'webhook': {
       const caller = call(channel.url.reveal());
-      const { post } = await openPoster(channel, { caller, readSecret }, outboxName(channel.name));
+      const { post } = await openPoster(
+        channel,
+        { caller, readSecret, now: () => new Date() },
+        outboxName(channel.name),
+      );
       return {
         send: (alert, context) => post(alert.id, contentOf(alert), context),
         close: () => caller.close(),
