@@ -147,9 +147,11 @@ export const ordersOptions = z.strictObject({
   ),
   createCustomers: flag.describe('Create missing customers. Default: false, rows without a customer are rejected.'),
   map: z
-    .partialRecord(z.enum(FIELDS), nonEmpty)
+    .partialRecord(z.enum(FIELDS), z.string())
     .optional()
-    .describe('Columns by field, if they are not found by their names: { order_id: Bestell-Nr. }.'),
+    .describe(
+      'Columns by field, if they are not found by their names, or "" if no column has it: { order_id: Bestell-Nr., amount: "" }.',
+    ),
   encoding: z
     .enum(ENCODINGS)
     .optional()

@@ -40,6 +40,7 @@ async function watch(
     encoding?: string;
     decimal?: '.' | ',';
     accounting?: boolean;
+    map?: Record<string, string>;
   } = {},
 ): Promise<Run> {
   const { dryRun = false, ...given } = how;
@@ -140,6 +141,18 @@ test('moves a file that is not a CSV to failed with its problem beside it, and c
   ]);
   expect(await filesIn('failed')).toEqual(['a.csv', 'a.csv.problem.txt']);
   expect(await readFile(path.join(folder, 'failed', 'a.csv.problem.txt'), 'utf8')).toContain('is a workbook');
+});
+
+test('settings say which column has the numbers of the orders, or that none has', async () => {
+  const text = 'customer_email,Vorgang,amount\nann@example.com,INV-2026-01,10\nann@example.com,INV-2026-07,20\n';
+  await drop('may.csv', text);
+  expect(await harness.rows(await watch())).toMatchObject([{ reason: 'CSV_NO_ORDER_COLUMN' }]);
+  await drop('told.csv', text);
+  expect(await harness.rows(await watch({ map: { order_id: 'Vorgang' } }))).toMatchObject([{ verdict: 'created' }]);
+  await drop('none.csv', text.replaceAll('INV', 'X'));
+  expect(await harness.rows(await watch({ map: { order_id: '' } }))).toMatchObject([{ verdict: 'created' }]);
+  const labels = (await harness.orders()).map(({ order_id }) => String(order_id)).sort();
+  expect(labels).toEqual(['INV-2026-01', 'INV-2026-07', expect.stringMatching(/^LS-/), expect.stringMatching(/^LS-/)]);
 });
 
 test('leaves a file alone that is still being written, and the next run loads it', async () => {

@@ -17,6 +17,13 @@ test('the only account is chosen by default, and one of several has to be named'
   );
 });
 
+test('a sync of orders can say that no column has a field', () => {
+  const settings = settingsOf(
+    'accounts: { demo: {} }\nsyncs: { files: { type: orders, account: demo, options: { folder: in, map: { order_id: "" } } } }',
+  );
+  expect(syncNamed(settings, 'files')).toMatchObject({ options: { map: { order_id: '' } } });
+});
+
 const budgetOf = (budget: string) => accountNamed(settingsOf(`accounts: { demo: { budget: ${budget} } }`), 'demo');
 
 test.each([
