@@ -88,7 +88,7 @@ test('shows a run without a worker as interrupted, and does not count that time'
   expect(await stateNow()).toMatchObject({ state: 'running', unsettled: { sent: 0, neverSent: 1 } });
   await noteLeft(database.pool, [id]);
   expect((await stateNow()).state).toBe('interrupted');
-  expect((await runs('show')).stdout).toMatch(/is interrupted after [\s\S]*No process works on it. Resume it with: /);
+  expect((await runs('show')).stdout).toMatch(/is interrupted after [\s\S]*No process works on it. Start a worker: /);
   await database.pool.query(
     `update ledger.runs set created_at = now() - interval '2 h', attended_at = now() - interval '119 min' where id = $1`,
     [id],
