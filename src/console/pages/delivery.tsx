@@ -6,12 +6,12 @@ import { shortened } from '../../base/texts.ts';
 import { printable } from '../../base/visible.ts';
 import type { TargetAnswer } from '../../contract/target.ts';
 import type { ShownDelivery } from '../../mirror/outbox/deliveries.ts';
-import { attemptsWords, type Hold, hasFailedLast, holds, readDelivery } from '../../operator/deliveries.ts';
+import { attemptsWords, type Hold, hasFailedLast, holds, readDelivery, unserved } from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
 import { Act, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
-import { stuckOf, WaitsForTargets } from './target-parts.tsx';
+import { NoWorker, stuckOf, WaitsForTargets } from './target-parts.tsx';
 
 /** Characters of an answer or of the content that are shown, at most. */
 const MOST = 20_000;
@@ -22,7 +22,7 @@ export const delivery = definePage({
   async show({ pool, settings, canAct, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
     const stuck = shown.state === 'ended' ? [] : await stuckOf(pool, [shown.target]);
-    const hold = (await holds(pool, settings))(shown.target);
+    const holdOf = await holds(pool, settings);
     return {
       title: `Delivery ${id}`,
       tab: 'deliveries',
@@ -37,7 +37,8 @@ export const delivery = definePage({
       body: (
         <>
           <WaitsForTargets stuck={stuck} />
-          <Shown delivery={shown} hold={hold} canAct={canAct} />
+          <NoWorker targets={unserved([shown], holdOf)} hint={hint} />
+          <Shown delivery={shown} hold={holdOf(shown.target)} canAct={canAct} />
         </>
       ),
     };
