@@ -102,7 +102,7 @@ function rowsPart({ run, left, settleMs }: Look): readonly string[] {
 function ratePart(rate: number | undefined, allowedPerSecond: number | undefined): readonly string[] {
   if (rate === undefined || rate === 0) return [];
   if (allowedPerSecond === undefined) return [callsPerSecond(rate)];
-  const isBurst = Math.round(rate) > allowedPerSecond;
+  const isBurst = Math.round((100 * rate) / allowedPerSecond) > 100;
   const share = isBurst ? 'with the burst of the budget' : `${formatShare(rate / allowedPerSecond)} of the budget`;
   return [`${callsPerSecond(rate)} (${share})`];
 }
