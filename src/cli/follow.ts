@@ -19,6 +19,8 @@ export interface Followed {
   readonly db: Queryable;
   readonly out: ProgressOutput;
   readonly allowedPerSecond: number | undefined;
+  /** Of its account; undefined for a run that only delivers. */
+  readonly settleMs?: number | undefined;
   /** The budget of the account's key as this process knows it. */
   readonly budget?: () => KeyNow | undefined;
   readonly signal: AbortSignal;
@@ -31,7 +33,7 @@ export interface Followed {
 /** Returns the run when it has stopped, when the signal aborts, or when `onLook` returns `leave`. @throws the database's errors */
 export async function follow(
   runId: string,
-  { db, out, allowedPerSecond, budget, signal, toldNotes = [], onLook }: Followed,
+  { db, out, allowedPerSecond, settleMs, budget, signal, toldNotes = [], onLook }: Followed,
 ): Promise<Run> {
   let looks: readonly Look[] = [];
   const show = progressWriter(out);
@@ -46,7 +48,7 @@ export async function follow(
     const working = (await runningPart(db, runId)) ?? run;
     const notes = working.notes.filter((note) => !toldNotes.includes(note));
     const left = await rowsLeft(db, working.id);
-    looks = withLook(looks, { atMs, run: { ...working, notes }, left, key: budget?.() });
+    looks = withLook(looks, { atMs, run: { ...working, notes }, left, key: budget?.(), settleMs });
     const line = progressLine(looks, allowedPerSecond, out.columns);
     if (line !== undefined) show(line);
     const tookMs = performance.now() - atMs;

@@ -52,7 +52,10 @@ const COMMANDS: Readonly<Record<string, LazyCommand>> = {
   ledger: ['show how much is stored, delete old data, and export runs', () => import('./commands/ledger.ts')],
   data: ['copy the embedded Postgres into one of your own', () => import('./commands/data.ts')],
   links: ['list, import and remove links between tasks and outside items', () => import('./commands/links.ts')],
-  accounts: ['show or confirm which tenant each account is', () => import('./commands/accounts.ts')],
+  accounts: [
+    'show or confirm which tenant each account is, suspend and resume it',
+    () => import('./commands/accounts.ts'),
+  ],
   doctor: ['find out how a live service behaves', () => import('./commands/doctor.ts')],
   call: ['call one operation of the service', () => import('./commands/call.ts')],
   settings: ['check or print the settings, or their JSON Schema', () => import('./commands/settings.ts')],

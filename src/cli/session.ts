@@ -123,7 +123,7 @@ export class Session {
    * This and the two below are opened for this command and closed with the session. The ledger and the workspace need the
    * settings file and the data directory of an earlier command, unless --init makes them; the service's store does not. What
    * opens them is loaded when needed: printing help or a settings error does not need most of Lockstep.
-   * @throws LockstepError DATA_MISSING, DATA_FOREIGN
+   * @throws LockstepError DATA_MISSING, DATA_WITHOUT_POSTGRES, DATA_FOREIGN
    */
   async openLedger(): Promise<Database> {
     const { openLedger } = await import('./workspace/open-store.ts');
@@ -218,7 +218,8 @@ export class Session {
     const settings = await this.settings({ orDefault });
     if (!this.#hasWarned) for (const warning of settings.warnings) this.log.warn(warning);
     this.#hasWarned = true;
-    if (settings.database.url === undefined) requireDataDirectory(this.dataDir, { mayBeNew });
+    if (settings.database.url === undefined)
+      requireDataDirectory(this.dataDir, { mayBeNew: mayBeNew || this.#options.init });
     return { settings, dataDir: this.dataDir, log: this.log };
   }
 

@@ -64,6 +64,7 @@ export async function workOnRun(
     db: pool,
     out,
     allowedPerSecond: allowedFor(run, workspace.settings),
+    settleMs: run.type === 'tasks' ? undefined : workspace.settings.accounts[run.account]?.budget.settleMs,
     budget: () => workspace.accounts.budgets().get(run.account),
     signal,
     toldNotes,

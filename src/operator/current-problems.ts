@@ -126,9 +126,8 @@ async function ofRun(db: Queryable, run: Run, known: KnownOfRun): Promise<readon
     }
     case 'interrupted': {
       const since = run.attendedAt ?? run.createdAt;
-      const command = `runs resume ${run.id}`;
-      const why = 'interrupted: no process works on it';
-      return [{ ...about, event: 'run-paused', why, since, command, isPassing: true }];
+      const why = 'interrupted: no process works on it. A worker continues it';
+      return [{ ...about, event: 'run-paused', why, since, command: 'start', isPassing: true }];
     }
     case 'paused':
       return [

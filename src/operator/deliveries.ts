@@ -13,7 +13,7 @@ import {
 } from '../mirror/outbox/deliveries.ts';
 import { countIdle, dropIdle } from '../mirror/outbox/drop.ts';
 import { type Replayed, type ReplayHow, replay } from '../mirror/outbox/replay.ts';
-import { disabledTargets, enableTargets } from '../mirror/outbox/target-states.ts';
+import { disabledTargets, enableTargets, servedTargets } from '../mirror/outbox/target-states.ts';
 import { quote } from '../settings/message-parts.ts';
 import { receivesEvents } from '../settings/schema-target.ts';
 import { channelNamed, type Settings, targetNamed } from '../settings/settings.ts';
@@ -82,15 +82,31 @@ export function requireTarget(settings: Settings, name: string): void {
 type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'heldBy'>;
 
 /** Why the deliveries of a target wait, whatever their next try is. */
-export type Hold = 'disabled' | 'not in the settings';
+export type Hold = 'disabled' | 'not in the settings' | 'without a worker';
 
 /** What holds each target. One that left the settings has to come back first, even if it was disabled. */
 export async function holds(db: Queryable, settings: Settings): Promise<(target: string) => Hold | undefined> {
-  const [disabled, known] = [await disabledTargets(db), new Set(outboxNames(settings))];
+  const [disabled, served] = [await disabledTargets(db), await servedTargets(db)];
+  const known = new Set(outboxNames(settings));
   return (target) => {
     if (!known.has(target)) return 'not in the settings';
-    return disabled.has(target) ? 'disabled' : undefined;
+    if (disabled.has(target)) return 'disabled';
+    return served.has(target) ? undefined : 'without a worker';
   };
+}
+
+/** The targets of those that wait for a worker. */
+export function unserved(
+  deliveries: readonly Pick<ListedDelivery, 'target' | 'state'>[],
+  holdOf: (target: string) => Hold | undefined,
+): readonly string[] {
+  const targets = deliveries.flatMap(({ target, state }) => (state === 'waiting' ? [target] : []));
+  return [...new Set(targets)].filter((target) => holdOf(target) === 'without a worker');
+}
+
+/** `No worker sends to ops-hook. Start one with:`, and then the command. */
+export function workerWords(targets: readonly string[]): string {
+  return `No worker sends to ${targets.join(', ')}. Start one with:`;
 }
 
 /** Whether deliveries wait that no process with these settings sends. */
@@ -134,6 +150,7 @@ export function statusOf({ state, verdict, reason, dueAt, heldBy }: Status, hold
   if (verdict !== null) return `${verdict}${why}`;
   if (state !== 'waiting') return state;
   if (dueAt === null) return `waiting for ${heldBy}, which is being sent`;
+  if (hold === 'without a worker') return `waiting for a worker${why}`;
   if (hold !== undefined) return `waiting: the target is ${hold}`;
   const isDue = dueAt.getTime() <= Date.now();
   const next = isDue ? `due since ${formatTime(dueAt)}` : `next try ${formatTime(dueAt)}`;

@@ -1,4 +1,5 @@
 /** The phases of runs, in words. */
+import { absenceAfterMs } from '../base/absence.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import type { PhaseTimes, RunWait } from '../engine/ledger/views/run-phases.ts';
 import { formatTook } from './format.ts';
@@ -25,6 +26,11 @@ export function phaseWords(phase: string | undefined): string {
 
 export function kindOf({ phase }: Pick<Run, 'phase'>): 'reading' | 'sending' | 'settling' {
   return PHASES[phase ?? '']?.kind ?? 'reading';
+}
+
+/** When every row that was sent is settled, or sent again: `at most 2 min after the last call`. */
+export function settledWords(settleMs: number): string {
+  return `at most ${formatTook(absenceAfterMs(settleMs))} after the last call`;
 }
 
 const PHASES_OF: Readonly<Record<string, readonly string[]>> = {

@@ -33,6 +33,8 @@ export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined)
 
 async function stateOfBegun(db: Queryable, run: Run): Promise<RunState> {
   const [attended, suspension] = await Promise.all([isAttended(db, run.id), suspensionOf(db, run.scope)]);
+  // No worker could continue it before a person resumes the account; a refused key is tried by a worker.
+  if (suspension?.code === 'ACCOUNT_SUSPENDED') return 'waiting';
   if (!attended) return 'interrupted';
   return waitsFor(run) === undefined && suspension === undefined ? 'running' : 'waiting';
 }

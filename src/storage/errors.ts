@@ -55,11 +55,11 @@ function openProblem(error: unknown, onRefusal: string): { code: string; remedy:
   if (code === '42501') {
     return { code: 'DATABASE_LOGIN_REFUSED', remedy: 'Grant this user the right to connect.' };
   }
-  if (/certificate/i.test(said)) {
+  if (/certificate|ENOENT: .*, open /i.test(said)) {
     return {
       code: 'DATABASE_UNREACHABLE',
       remedy:
-        'Set NODE_EXTRA_CA_CERTS to the file of the certificate authority that signed its certificate, and use the host name of the certificate in DATABASE_URL.',
+        'Name the file of the certificate authority that signed its certificate by sslrootcert=FILE, and use the host name of the certificate, in DATABASE_URL.',
     };
   }
   return {

@@ -12,7 +12,6 @@ const DIRECTORIES: readonly (readonly [what: string, names: readonly string[], c
   ['an empty directory', [], undefined],
   ['a new file system', ['lost+found/'], undefined],
   ['a data directory', ['postgres/', 'notes.txt'], undefined],
-  ['one of a workspace on another database', ['keys/'], undefined],
   ['one in which only the demo ran', ['demo-abc/'], undefined],
   ['a directory of something else', ['notes.txt', 'photos/'], 'DATA_FOREIGN'],
 ];
@@ -24,6 +23,12 @@ test.each(DIRECTORIES)('%s', (what, names, code) => {
     if (name.endsWith('/')) mkdirSync(path.join(dir, name));
     else writeFileSync(path.join(dir, name), '');
   for (const mayBeNew of [true, false]) expect(refused(dir, mayBeNew)).toBe(code);
+});
+
+test('a data directory whose Postgres was moved away, or was never there, gets an empty one only if that is wanted', () => {
+  const dir = path.join(root, 'moved');
+  for (const name of ['keys', 'postgres.old']) mkdirSync(path.join(dir, name), { recursive: true });
+  expect([refused(dir, true), refused(dir, false)]).toEqual([undefined, 'DATA_WITHOUT_POSTGRES']);
 });
 
 test('a directory that does not exist is made only by the commands of the service', () => {

@@ -80,7 +80,11 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
     ],
     'customers: sending · 500 of 2,000 sent · 400 calls/s (100% of the budget) · about 4 s left',
   ],
-  ['checking', [look(0, { phase: 'settle-customers' }, { toSettle: 9 })], 'reading back what was sent · 9 to settle'],
+  [
+    'checking',
+    [{ ...look(0, { phase: 'settle-customers' }, { toSettle: 9 }), settleMs: 60_000 }],
+    'reading back what was sent · 9 to settle, at most 2 min after the last call',
+  ],
   [
     'while its calls fail',
     [look(0, { phase: 'scan-contacts', failingSince: new Date(), notes: ['old', 'the connection was refused'] })],

@@ -4,6 +4,7 @@ import { dropClaims } from '../../src/engine/ledger/claims.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun, pauseRun } from '../../src/engine/ledger/run-status.ts';
 import { addNote, readRun } from '../../src/engine/ledger/runs.ts';
+import { resumeAccount, suspendByHand } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { claimOn, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { openLedgerRuns } from './ledger-runs.ts';
 
@@ -88,7 +89,11 @@ test('shows a run without a worker as interrupted, and does not count that time'
   expect(await stateNow()).toMatchObject({ state: 'running', unsettled: { sent: 0, neverSent: 1 } });
   await noteLeft(database.pool, [id]);
   expect((await stateNow()).state).toBe('interrupted');
-  expect((await runs('show')).stdout).toMatch(/is interrupted after [\s\S]*No process works on it. Resume it with: /);
+  expect((await runs('show')).stdout).toMatch(/is interrupted after [\s\S]*No process works on it. Start a worker: /);
+  const { scope } = await readRun(database.pool, id);
+  await suspendByHand(database.pool, scope, { by: 'ann', reason: undefined });
+  expect((await stateNow()).state).toBe('waiting'); // a worker could not continue it either
+  await resumeAccount(database.pool, scope);
   await database.pool.query(
     `update ledger.runs set created_at = now() - interval '2 h', attended_at = now() - interval '119 min' where id = $1`,
     [id],

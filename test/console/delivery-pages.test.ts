@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { takeOutboxClaim } from '../../src/mirror/outbox/claims.ts';
 import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
+import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { openOutboxConsole } from './outbox-console.ts';
 import { postForm } from './requests.ts';
 
@@ -44,9 +46,16 @@ test('a delivery that waits for its retry is tried now; one that waits for an ol
   expect(due.rows).toEqual([{ id: 'msg_1' }]);
 });
 
-test('a delivery that waits for a disabled target says so, and that its button enables the target', async () => {
+test('a delivery that waits for a worker or a disabled target says so, and that its button enables the target', async () => {
   await deliver([null]);
   await database.pool.query(`update ledger.deliveries set due_at = now() - interval '1 minute'`);
+  for (const path of ['/deliveries', '/deliveries/msg_0']) {
+    const html = await htmlAt(path);
+    expect(html).toMatch(/No worker sends to hook\. Start one with:.*<code>lockstep start/s);
+    expect(html).toContain('for a worker');
+  }
+  await takeOutboxClaim(database.pool, 'hook', { worker: WORKER, ttlMs: 60_000, now: undefined });
+  expect(await htmlAt('/deliveries')).not.toContain('No worker');
   expect(await htmlAt('/deliveries')).toContain('due since');
   await disableTarget(database.pool, 'hook', { reason: 'GONE', detail: 'it answered 410', now: undefined });
   const list = await htmlAt('/deliveries');

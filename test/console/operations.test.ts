@@ -150,7 +150,7 @@ describe.runIf(CHROMIUM)('in a browser', () => {
     expect(await page.textContent('main')).toContain('The secret is being rotated: signed with both.');
     await page.goto(`${web.url}/accounts`);
     await page.getByRole('button', { name: 'Try the key now' }).click();
-    expect(await page.textContent('[role=status]')).toContain('tries the key now');
+    expect(await page.textContent('[role=status]')).toContain('A worker tries the key of acme now');
     const due = await database.pool.query('select probe_at <= clock_timestamp() as "isDue" from ledger.suspensions');
     expect(due.rows).toEqual([{ isDue: true }]);
     await close();

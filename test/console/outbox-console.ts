@@ -17,7 +17,7 @@ export async function openOutboxConsole() {
   const { database, web } = await freshConsole({ text: TEXT });
   beforeEach(() =>
     database.pool.query(
-      'truncate ledger.suspensions, ledger.deliveries, ledger.links, ledger.target_states, ledger.console_actions',
+      'truncate ledger.suspensions, ledger.deliveries, ledger.links, ledger.target_states, ledger.console_actions, ledger.delivery_claims cascade',
     ),
   );
 

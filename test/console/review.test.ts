@@ -32,6 +32,7 @@ test('a row that can only be ignored says what to do at the service, and its run
 test('the second of two people who decide about a row is told, and the first decision stays', async () => {
   await inReview(['Ann']);
   const { mark } = (await call(ITEM)).json.item;
+  expect(await pageAt(web, ITEM)).toContain('<code>lockstep review decide acme/contact-1 --use 15</code>');
   expect((await call(`${ITEM}/decide`, { choice: 'use', record: '15', mark })).json.said).toContain(
     'linked with customer 15',
   );
@@ -46,6 +47,7 @@ test('the second of two people who decide about a row is told, and the first dec
       [by],
     );
   expect(await offersUndo()).toBe(true);
+  expect(await pageAt(web, ITEM)).toContain('<code>lockstep review undo acme/contact-1</code>');
   await apply('run-2');
   expect(await offersUndo()).toBe(false);
   await apply(null);

@@ -109,12 +109,15 @@ test('the filter of runs names the states that the list shows, and says that a n
   expect(html).toMatch(/placeholder="its whole name".*>paused or awaiting approval<.*>cancelled or not approved</s);
 });
 
-test('a run that settles rows says what it waits for', async () => {
-  const { id } = await aRun(database);
+test('a run that settles rows says what it waits for, and how long', async () => {
+  const { id } = await aRun(database, { account: 'acme' });
   await database.pool.query(`update ledger.runs set phase = 'settle-customers' where id = $1`, [id]);
   await addRows(database.pool, id, [{ n: 1, sourceId: '1', label: 'Ann' }]);
   await noteAttended(database.pool, [id], WORKER);
-  expect(await htmlAt(`/runs/${id}`)).toContain('1 to settle: waiting until the service shows what it applied');
+  expect(await htmlAt(`/runs/${id}`)).toContain(
+    '1 to settle: waiting until the service shows what it applied, at most 2 min after the last call',
+  );
+  await endRun(database.pool, id, 'done');
 });
 
 test('activity leads to the run, or the row, that an action was about', async () => {

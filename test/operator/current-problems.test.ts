@@ -63,6 +63,17 @@ describe('a run', () => {
     expect(await keys()).toEqual([]);
   });
 
+  test('of a sync that was renamed is no problem once a run of the other name has read its contacts', async () => {
+    const { id } = await done(1, 'review');
+    const filtered = await begin({ sync: 'germans', options: { where: { country: ['DE'] } } });
+    await endRun(database.pool, filtered.id, 'done');
+    expect(await one()).toMatchObject({ run: id, event: 'needs-review' });
+    await endRun(database.pool, (await begin({ sync: 'nightly-contacts' })).id, 'done');
+    expect(await keys()).toEqual([]);
+    await violate(id);
+    expect((await problems()).map(({ event }) => event)).toContain('audit-violation');
+  });
+
   test('that failed is a problem until a later run of its sync is done', async () => {
     const { pool } = database;
     const run = await begin();
@@ -146,7 +157,13 @@ describe('a run', () => {
     await database.pool.query(
       `update ledger.runs set attended_at = now() - interval '1 hour', created_at = now() - interval '1 hour'`,
     );
-    expect(await one()).toMatchObject({ event: 'run-paused', run: run.id, cause: 'INTERRUPTED', isPassing: true });
+    expect(await one()).toMatchObject({
+      event: 'run-paused',
+      run: run.id,
+      cause: 'INTERRUPTED',
+      command: 'start',
+      isPassing: true,
+    });
   });
 
   test('that was resumed after its process ended is no problem while a worker takes it', async () => {

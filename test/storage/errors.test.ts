@@ -61,7 +61,18 @@ test.each([
   ['no right to it', withCode('42501'), 'DATABASE_LOGIN_REFUSED'],
   ['no TLS there', new Error('The server does not support SSL connections'), 'DATABASE_UNREACHABLE', 'sslmode=disable'],
   ['TLS only', withCode('28000', 'no pg_hba.conf entry for …, no encryption'), 'DATABASE_UNREACHABLE', 'verify-full'],
-  ['a private authority', new Error('unable to verify the first certificate'), 'DATABASE_UNREACHABLE', 'NODE_EXTRA_CA'],
+  [
+    'a private authority',
+    new Error('unable to verify the first certificate'),
+    'DATABASE_UNREACHABLE',
+    'sslrootcert=FILE',
+  ],
+  [
+    'no file of it',
+    new Error("ENOENT: no such file or directory, open 'ca.pem'"),
+    'DATABASE_UNREACHABLE',
+    'sslrootcert=FILE',
+  ],
 ])('cannot open with %s', (_, error, code, remedy = '') => {
   expect(cannotOpen(error, WHERE)).toMatchObject(anError(code, remedy, 2));
 });

@@ -140,8 +140,8 @@ export const MIRROR_REASONS = {
     remedy: `Run the doctor for the account that the detail names, and fix what it finds. Lockstep retries the delivery until it is a dead letter; ${REPLAY}`,
   },
   NOT_ALLOWED: {
-    meaning: 'The token may not change this item.',
-    remedy: `Give the token the permission, ${REPLAY}`,
+    meaning: 'The target does not allow this change.',
+    remedy: `Give the token, or the user of the database, the permission, ${REPLAY}`,
   },
   REJECTED: {
     meaning: 'The target refused the change and says why.',

@@ -59,8 +59,8 @@ export function define(accounts: Command, perform: Perform): void {
     .command('resume')
     .summary('let the runs of a suspended account continue')
     .description(
-      'Ends a suspension by hand. An account whose key was refused resumes without this command, as soon as the service ' +
-        'accepts the key.',
+      'Ends a suspension by hand. An account whose key was refused resumes without this command: a worker tries the key ' +
+        'at least once a minute, and `lockstep run` tries it at once.',
     )
     .argument('<account>', 'name of the account in the settings')
     .action(perform(resume));
@@ -129,7 +129,7 @@ async function resume(session: Session, name: string): Promise<void> {
   else if (suspension)
     out.say(
       `The key of account ${name} is refused, so it stays suspended: ${suspension.message}`,
-      `The account resumes when the service accepts the key. See whether it does: ${hint(`doctor --account ${name}`)}`,
+      `See whether the service accepts it: ${hint(`doctor --account ${name}`)}`,
     );
   else out.say(`Account ${name} was not suspended; nothing has changed.`);
   out.result({ account: name, resumed });

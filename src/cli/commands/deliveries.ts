@@ -27,6 +27,8 @@ import {
   statusOf,
   strandedDeliveries,
   strandedWords,
+  unserved,
+  workerWords,
 } from '../../operator/deliveries.ts';
 import { formatTime } from '../../operator/format.ts';
 import { quote } from '../../settings/message-parts.ts';
@@ -153,6 +155,7 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
       (counts) =>
         `${counts.target} is not in the settings: ${strandedWords(counts)} with: ${hint(`deliveries drop ${counts.target}`)}`,
     ),
+    ...workerLines(session, unserved(deliveries, holdOf)),
   );
   out.result({ deliveries, targets: states });
 }
@@ -168,6 +171,10 @@ function toLine(delivery: ListedDelivery, hold: Hold | undefined): readonly stri
     String(attempts),
     statusOf(delivery, hold),
   ];
+}
+
+function workerLines({ hint }: Session, targets: readonly string[]): readonly string[] {
+  return targets.length === 0 ? [] : [`${workerWords(targets)} ${hint('start')}`];
 }
 
 function stateLines(
@@ -203,6 +210,7 @@ async function show(session: Session, id: string): Promise<void> {
   if (answer && !hasFailedLast(delivery)) out.say(`Last answer: ${answerWords(answer)}`);
   const remedy = remedyFor(delivery.reason, { target, delivery: id }, { command: hint, about: { account } });
   if (remedy !== undefined) out.say(`Fix: ${remedy}`);
+  out.say(...workerLines(session, unserved([delivery], holdOf)));
   out.say('', JSON.stringify(task, undefined, 2));
   out.result(delivery);
 }
@@ -234,8 +242,13 @@ async function enable(session: Session, target: string): Promise<void> {
   requireTarget(await session.settings(), target);
   const { pool } = await session.openLedger();
   const isChanged = (await enableTargets(pool, [target])).length > 0;
-  session.out.say(isChanged ? `${target} is enabled.` : `${target} was not disabled; nothing has changed.`);
-  session.out.result({ target, enabled: isChanged });
+  const { out, hint } = session;
+  out.say(
+    isChanged
+      ? `${target} is enabled. A worker sends what waits for it: ${hint('start')}`
+      : `${target} was not disabled; nothing has changed.`,
+  );
+  out.result({ target, enabled: isChanged });
 }
 
 async function drop(

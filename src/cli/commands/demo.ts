@@ -93,11 +93,11 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
   if (isKept) await aborted(signal);
 }
 
-async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant; neighbour: SeededTenant }> {
+async function seed(pool: pg.Pool): Promise<{ tenant: SeededTenant & { key: string }; neighbour: SeededTenant }> {
   const { seedWorkspace } = await import('../../service/testbed/seed.ts');
   const tenants = [{ name: 'demo' }, { name: 'Mill Lane' }];
   const [tenant, neighbour] = (await seedWorkspace(pool, { contacts: CONTACTS, tenants })).tenants;
-  if (tenant && neighbour) return { tenant, neighbour };
+  if (tenant?.key !== undefined && neighbour) return { tenant: { ...tenant, key: tenant.key }, neighbour };
   throw new LockstepError('DEMO_EMPTY', 'The sample workspace could not be made.');
 }
 

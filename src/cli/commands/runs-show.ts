@@ -94,7 +94,7 @@ async function show(session: Session, id: string): Promise<void> {
   if (other !== undefined) out.say('', `It waits for run ${other}. See that run with: ${hint(`runs show ${other}`)}`);
   const resume = hint(`runs resume ${id}`);
   if (report.state === 'interrupted' || report.state === 'queued')
-    out.say('', `No process works on it. Resume it with: ${resume}, or start a worker: ${hint('start')}`);
+    out.say('', `No process works on it. Start a worker: ${hint('start')}, or continue only this run: ${resume}`);
   out.result({
     ...report,
     account,

@@ -43,7 +43,8 @@ async function seed(session: Session, { contacts, tenant }: SeedOptions): Promis
   for (const { status, name, key, counts } of seeded.tenants) {
     const what = status === 'seeded' ? 'is filled' : 'already had contacts and was not changed';
     const held = Object.entries(counts).map(([kinds, n]) => plural(n, kinds.replace(/s$/, '')));
-    session.out.say(`Tenant ${name} ${what}: ${held.join(', ')}.`, `  A key for it, shown only once: ${key}`);
+    session.out.say(`Tenant ${name} ${what}: ${held.join(', ')}.`);
+    if (key !== undefined) session.out.say(`  A key for it, shown only once: ${key}`);
   }
   session.out.result(seeded);
 }

@@ -5,7 +5,7 @@ import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatShare, formatTook } from '../../operator/format.ts';
-import { kindOf, phaseWords, watchesFolder } from '../../operator/phase-words.ts';
+import { kindOf, phaseWords, settledWords, watchesFolder } from '../../operator/phase-words.ts';
 import { isLowered } from './pace-lines.ts';
 
 /** The key of an account, for all processes together. */
@@ -19,6 +19,8 @@ export interface Look {
   readonly left: RowsLeft;
   /** Undefined if this process does not use the key. */
   readonly key: KeyNow | undefined;
+  /** Of its account; undefined for a run that only delivers. */
+  readonly settleMs?: number | undefined;
 }
 
 /** The rate of calls is computed over this time. */
@@ -86,12 +88,12 @@ function ratePerSecond(looks: readonly Look[], count: (run: Run) => number): num
   return ((count(last.run) - count(first.run)) * 1_000) / (last.atMs - first.atMs);
 }
 
-function rowsPart({ run, left }: Look): readonly string[] {
+function rowsPart({ run, left, settleMs }: Look): readonly string[] {
   switch (kindOf(run)) {
     case 'sending':
       return [`${formatCount(left.planned - left.toSend)} of ${formatCount(left.planned)} sent`];
     case 'settling':
-      return [`${formatCount(left.toSettle)} to settle`];
+      return [`${formatCount(left.toSettle)} to settle${settleMs === undefined ? '' : `, ${settledWords(settleMs)}`}`];
     default:
       return watchesFolder(run) ? [] : [plural(run.rowsSeen, 'row')];
   }
@@ -100,7 +102,7 @@ function rowsPart({ run, left }: Look): readonly string[] {
 function ratePart(rate: number | undefined, allowedPerSecond: number | undefined): readonly string[] {
   if (rate === undefined || rate === 0) return [];
   if (allowedPerSecond === undefined) return [callsPerSecond(rate)];
-  const isBurst = Math.round(rate) > allowedPerSecond;
+  const isBurst = Math.round((100 * rate) / allowedPerSecond) > 100;
   const share = isBurst ? 'with the burst of the budget' : `${formatShare(rate / allowedPerSecond)} of the budget`;
   return [`${callsPerSecond(rate)} (${share})`];
 }

@@ -6,6 +6,7 @@ import { catalog } from '../../../jobs/catalog.ts';
 import type { Console } from '../../console/server.ts';
 import { keepAuditing } from '../../engine/account/audits.ts';
 import { watchServices } from '../../engine/account/service-watch.ts';
+import { keepTryingKeys } from '../../engine/account/suspension.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { keepSchedules } from '../../engine/ledger/schedules.ts';
 import { createOwnQueue } from '../../engine/worker/own-queue.ts';
@@ -229,6 +230,13 @@ export class Workspace {
     const { log } = this.#options;
     const accounts = () => Object.keys(this.settings.accounts);
     this.#keep(keepAuditing({ pool: this.database.pool, accounts, attend, log }));
+  }
+
+  /** Tries refused keys again until the workspace is closed, so that an account resumes without a run. */
+  keepTryingKeys(): void {
+    const { accounts, database } = this.#parts;
+    const names = () => Object.keys(this.settings.accounts);
+    this.#keep(keepTryingKeys({ pool: database.pool, accounts, log: this.#options.log }, names));
   }
 
   /** Deletes what is older than the settings keep it, until the workspace is closed. */

@@ -69,6 +69,7 @@ export async function startRoles(
     await workspace.work();
     await workspace.keepAuditing();
     workspace.watchServices();
+    workspace.keepTryingKeys();
     workspace.keepPruning();
     await deliverAndAlert(workspace, log);
     say(`worker: ready, ${plural(ready.unfinished, 'unfinished run')}`);
@@ -109,6 +110,7 @@ export async function takeOverSettings(
   if (roles.has('scheduler')) await workspace.keepSchedules();
   if (roles.has('worker')) {
     workspace.watchServices();
+    workspace.keepTryingKeys();
     await deliverAndAlert(workspace, log);
   }
   for (const warning of settings.warnings) log.warn(warning);

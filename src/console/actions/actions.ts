@@ -111,9 +111,7 @@ const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
     if ((await suspensionOf(pool, scope))?.code !== 'KEY_REFUSED')
       return { said: `The key of ${account} is not refused; nothing has changed.`, refused: 'NOT_REFUSED' };
     await probeSoon(pool, scope);
-    return {
-      said: `A worker with a run of ${account} tries the key now. If the service accepts it, the account resumes.`,
-    };
+    return { said: `A worker tries the key of ${account} now. If the service accepts it, the account resumes.` };
   },
   async suspend({ pool, settings }, account, { by, reason }) {
     accountNamed(settings(), account);

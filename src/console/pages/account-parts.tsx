@@ -57,7 +57,7 @@ export function AccountProblems({
       )}
       {suspended?.code === 'KEY_REFUSED' && (
         <>
-          <p>Lockstep tries the key again by itself, and the account resumes when the service accepts it.</p>
+          <p>A worker tries the key at least once a minute, and the account resumes when the service accepts it.</p>
           {canAct && <Act path={`${path}/try-key`} label="Try the key now" />}
         </>
       )}

@@ -3,21 +3,21 @@ import type { z } from 'zod';
 import { withOptions } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
 import { DELIVERY_STATES, type ListedDelivery, listDeliveries } from '../../mirror/outbox/deliveries.ts';
-import { countOutbox, type Hold, holds } from '../../operator/deliveries.ts';
+import { countOutbox, type Hold, holds, unserved } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { pageOf } from '../api/shapes.ts';
 import { definePage } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
 import { Button, Days, Select } from '../parts/inputs.tsx';
 import { addressOf, Chip, Empty, Foreign, Link, More, Section, Table, Time } from '../parts/parts.tsx';
-import { healthOf, Targets } from './target-parts.tsx';
+import { healthOf, NoWorker, Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;
 
 export const deliveries = definePage({
   path: '/deliveries',
   query: deliveryQuery,
-  async show({ pool, settings, canAct }, { query }) {
+  async show({ pool, settings, canAct, hint }, { query }) {
     const { after, ...filter } = query;
     const isFiltered = Object.values(query).some((value) => value !== undefined);
     const wanted = toDeliveryFilter(query);
@@ -48,6 +48,7 @@ export const deliveries = definePage({
       ),
       body: (
         <>
+          <NoWorker targets={unserved(shown, holdOf)} hint={hint} />
           {targets.length > 0 && <Targets counts={targets} {...{ health, settings }} />}
           <Lags of={lags} />
           <Section
@@ -158,6 +159,7 @@ interface DeliveryStateProps {
 const HELD: Readonly<Record<Hold, string>> = {
   disabled: 'until its target is enabled',
   'not in the settings': 'until the settings have its target again',
+  'without a worker': 'for a worker',
 };
 
 /** The verdict, or when it is tried next. */

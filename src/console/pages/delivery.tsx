@@ -12,12 +12,13 @@ import {
   hasFailedLast,
   holds,
   readDelivery,
+  unserved,
 } from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
 import { Act, Remedy } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Table, Time, Title } from '../parts/parts.tsx';
 import { DeliveryState } from './deliveries.tsx';
-import { stuckOf, WaitsForTargets } from './target-parts.tsx';
+import { NoWorker, stuckOf, WaitsForTargets } from './target-parts.tsx';
 
 /** Characters of an answer or of the content that are shown, at most. */
 const MOST = 20_000;
@@ -28,7 +29,7 @@ export const delivery = definePage({
   async show({ pool, settings, canAct, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
     const stuck = shown.state === 'ended' ? [] : await stuckOf(pool, [shown.target]);
-    const hold = (await holds(pool, settings))(shown.target);
+    const holdOf = await holds(pool, settings);
     return {
       title: `Delivery ${id}`,
       tab: 'deliveries',
@@ -43,7 +44,8 @@ export const delivery = definePage({
       body: (
         <>
           <WaitsForTargets stuck={stuck} />
-          <Shown delivery={shown} hold={hold} canAct={canAct} />
+          <NoWorker targets={unserved([shown], holdOf)} hint={hint} />
+          <Shown delivery={shown} hold={holdOf(shown.target)} canAct={canAct} />
         </>
       ),
     };

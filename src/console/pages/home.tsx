@@ -174,6 +174,7 @@ interface Progress {
   readonly run: Run;
   /** Undefined while it neither sends nor settles. */
   readonly left: RowsLeft | undefined;
+  readonly settleMs: number | undefined;
 }
 
 interface RunningRun {
@@ -183,10 +184,11 @@ interface RunningRun {
 }
 
 /** Of each running run, by id. */
-async function progressNow({ pool }: PageContext): Promise<ReadonlyMap<string, Progress>> {
+async function progressNow({ pool, settings }: PageContext): Promise<ReadonlyMap<string, Progress>> {
   const runs = await runningRuns(pool);
   const left = await Promise.all(runs.map((run) => (kindOf(run) === 'reading' ? undefined : rowsLeft(pool, run.id))));
-  return new Map(runs.map((run, i) => [run.id, { run, left: left[i] }]));
+  const settleMs = ({ account }: Run) => settings.accounts[account]?.budget.settleMs;
+  return new Map(runs.map((run, i) => [run.id, { run, left: left[i], settleMs: settleMs(run) }]));
 }
 
 function Running({ report, progress }: RunningRun) {

@@ -2,11 +2,19 @@
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { meaningOf, remedyFor } from '../../base/reasons/reasons.ts';
-import { withOptions } from '../../base/reasons/template.ts';
+import { shellWord } from '../../base/reasons/template.ts';
 import { capital } from '../../base/texts.ts';
 import type { Decision } from '../../engine/ledger/decisions.ts';
 import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
-import { choicesFor, KEY_WORDS, longId, meaningsFor, recordsFor, statementOf } from '../../operator/review.ts';
+import {
+  choicesFor,
+  KEY_WORDS,
+  longId,
+  meaningsFor,
+  optionsFor,
+  recordsFor,
+  statementOf,
+} from '../../operator/review.ts';
 import { canUndo, nameOf } from '../../operator/review-decisions.ts';
 import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
@@ -34,7 +42,7 @@ export const reviewItem = definePage({
       title: `Review of ${id.slice(0, 80)}`,
       tab: 'review',
       assets: ['drawer.js'],
-      command: item ? withOptions('review', { account: item.account, reason: item.reason }) : 'review --decided',
+      command: commandOf(item, newest),
       head: (
         <>
           <Crumbs to={{ '/review': 'Review' }} here={id} />
@@ -61,6 +69,12 @@ export const reviewItem = definePage({
     };
   },
 });
+
+/** What the first button does, or the undoing of the decision. */
+function commandOf(item: ReviewItem | undefined, newest: Decision | undefined): string {
+  if (item) return `review decide ${shellWord(longId(item))} ${optionsFor(item)[0]}`;
+  return newest && canUndo(newest) ? `review undo ${shellWord(longId(newest))}` : 'review --decided';
+}
 
 /** Undoes a decision and those that chose the same for other orders of its load. */
 function UndoAlike({ decision, alike }: { readonly decision: Decision; readonly alike: number }) {

@@ -70,7 +70,10 @@ export const run = definePage({
         <>
           <Headline run={shown} plan={isLoad ? plan : undefined} {...{ report, canAct, correction, canRetry }} />
           <StateNotice run={shown} {...{ report, suspended, stuck, correction, corrected, hint }} />
-          <Phases {...{ run: shown, report, left, times, minutes }} />
+          <Phases
+            {...{ run: shown, report, left, times, minutes }}
+            settleMs={settings.accounts[shown.account]?.budget.settleMs}
+          />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
           <Figures run={shown} {...{ report, hasResults }} hasProblems={sections.length > 0} />

@@ -6,14 +6,14 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { failureOf, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
-import { isStranded, strandedWords } from '../../operator/deliveries.ts';
+import { isStranded, strandedWords, workerWords } from '../../operator/deliveries.ts';
 import { targetPath } from '../../operator/page-paths.ts';
 import { secretsIn } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
 import { sourceOf } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
-import { addressOf, Chip, Foreign, Section, Table, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Command, Foreign, Section, Table, Time } from '../parts/parts.tsx';
 
 interface TargetsProps {
   readonly counts: readonly DeliveryCounts[];
@@ -100,6 +100,20 @@ export function WaitsForTargets({ stuck }: { readonly stuck: readonly (readonly 
         </div>
       ))}
     </>
+  );
+}
+
+interface NoWorkerProps extends Pick<PageContext, 'hint'> {
+  readonly targets: readonly string[];
+}
+
+/** That deliveries to these targets wait for a worker. */
+export function NoWorker({ targets, hint }: NoWorkerProps) {
+  return targets.length === 0 ? null : (
+    <div class="notice warn">
+      {workerWords(targets)}
+      <Command line={hint('start')} />
+    </div>
   );
 }
 

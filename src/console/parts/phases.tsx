@@ -8,7 +8,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts';
 import type { PhaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { formatTook } from '../../operator/format.ts';
-import { kindOf, phasesOf, phaseWords, waitsOf, watchesFolder } from '../../operator/phase-words.ts';
+import { kindOf, phasesOf, phaseWords, settledWords, waitsOf, watchesFolder } from '../../operator/phase-words.ts';
 import type { RunReport } from '../../operator/report.ts';
 import { Progress, Time } from './parts.tsx';
 
@@ -20,12 +20,14 @@ interface PhasesOf {
   readonly times: readonly PhaseTimes[];
   /** Of the account's budget, while the run sent. */
   readonly minutes: readonly BudgetMinute[];
+  /** Of its account; undefined if the settings do not have it. */
+  readonly settleMs: number | undefined;
 }
 
 /** A shorter wait for the budget is not worth a line. */
 const LEAST_WAIT_MS = 50;
 
-export function Phases({ run, report, left, times, minutes }: PhasesOf) {
+export function Phases({ run, report, left, times, minutes, settleMs }: PhasesOf) {
   const phases = phasesOf(run, times);
   const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
   const isOver = run.status === 'done';
@@ -38,7 +40,7 @@ export function Phases({ run, report, left, times, minutes }: PhasesOf) {
         return (
           <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
             <strong>{capital(phaseWords(phase))}</strong>
-            {step === 'now' && <NowWords run={run} report={report} left={left} />}
+            {step === 'now' && <NowWords {...{ run, report, left, settleMs }} />}
             {step === 'next' && <span class="dim">{nextWords(report)}</span>}
             {step === 'over' && i === 0 && !watchesFolder(run) && (
               <span class="dim">{plural(run.rowsSeen, 'row')} read</span>
@@ -100,7 +102,7 @@ function AuditPhase({ audit: { open, dueAt, violations } }: { readonly audit: Au
   );
 }
 
-function NowWords({ run, report, left }: Pick<PhasesOf, 'run' | 'report' | 'left'>) {
+function NowWords({ run, report, left, settleMs }: Pick<PhasesOf, 'run' | 'report' | 'left' | 'settleMs'>) {
   const waiting =
     report.state !== 'running' ? (
       <span class="wait">{report.stateWords}</span>
@@ -115,18 +117,23 @@ function NowWords({ run, report, left }: Pick<PhasesOf, 'run' | 'report' | 'left
     );
   return (
     <>
-      <Doing run={run} left={left} />
+      <Doing {...{ run, left, settleMs }} />
       {waiting}
     </>
   );
 }
 
+interface DoingProps extends Pick<PhasesOf, 'run' | 'left' | 'settleMs'> {
+  readonly before?: string;
+}
+
 /** How far an unfinished run is in its phase. `before`: words before that. */
-export function Doing({ run, left, before = '' }: Pick<PhasesOf, 'run' | 'left'> & { readonly before?: string }) {
+export function Doing({ run, left, settleMs, before = '' }: DoingProps) {
   if (run.endedAt !== undefined || watchesFolder(run)) return null;
   if (left === undefined || kindOf(run) !== 'sending') {
     const seen = `${plural(run.rowsSeen, 'row')} ${awaitsApproval(run) ? 'read' : 'so far'}`;
-    const why = run.type === 'tasks' ? '' : ': waiting until the service shows what it applied';
+    const until = settleMs === undefined ? '' : `, ${settledWords(settleMs)}`;
+    const why = run.type === 'tasks' ? '' : `: waiting until the service shows what it applied${until}`;
     const words = left ? `${formatCount(left.toSettle)} to settle${why}` : seen;
     return <span class="dim">{before + words}</span>;
   }

@@ -13,7 +13,7 @@ export async function accountOfRun(
     return await accounts.open(account);
   } catch (error) {
     if (!(error instanceof LockstepError) || error.code !== 'SETTINGS_NAME_UNKNOWN') throw error;
-    const remedy = `Run ${id} was started with it. If it was renamed, add it to the settings under its earlier name too, and resume the run; or end the run, and start another one`;
+    const remedy = `Run ${id} was started with it. If it was renamed, add it to the settings under its earlier name too, and resume the run; or end the run: \`lockstep runs cancel ${id}\``;
     throw wrongUse(`${error.message}. ${remedy}`, 'SETTINGS_NAME_UNKNOWN', error);
   }
 }

@@ -5,8 +5,16 @@
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { type Repeated, repeat } from '../../base/repeat.ts';
 import type { Run } from '../ledger/runs.ts';
-import { askToProbe, liftSuspension, suspendAccount, suspensionOf } from '../ledger/scopes/suspensions.ts';
+import { scopeNamed } from '../ledger/scopes/scopes.ts';
+import {
+  askToProbe,
+  liftSuspension,
+  suspendAccount,
+  suspendedAccounts,
+  suspensionOf,
+} from '../ledger/scopes/suspensions.ts';
 import type { KeyFound } from './account.ts';
 import type { Accounts } from './accounts.ts';
 import { KeyRefused } from './failure.ts';
@@ -18,7 +26,7 @@ export interface SuspensionNeeds {
   readonly log: Logger;
 }
 
-/** How often the jobs of a suspended account check whether it still is. */
+/** How often the jobs of a suspended account, and workers without such a job, check whether it still is. */
 const LOOK_MS = 2_000;
 
 /** Whether an account may be used now, and if not, when to ask again. Tries the key if that is due. */
@@ -41,6 +49,16 @@ export async function mayUse(
     return { status: 'suspended', againInMs: LOOK_MS };
   }
   return { status: 'open' }; // the service, not the key, is the problem now: the run finds and reports it
+}
+
+/** Tries the refused keys of these accounts, also while no run waits for them, until closed. */
+export function keepTryingKeys(needs: SuspensionNeeds, names: () => readonly string[]): Repeated {
+  const look = async (): Promise<void> => {
+    for (const [account, { code }] of await suspendedAccounts(needs.pool, names()))
+      if (code === 'KEY_REFUSED') await mayUse(needs, { account, scope: await scopeNamed(needs.pool, account) });
+  };
+  const failed = (err: unknown) => needs.log.warn({ err }, 'refused keys could not be tried');
+  return repeat(look, { pauseMs: () => LOOK_MS, failed });
 }
 
 /** An account that was not open yet is opened by a first read, which may refuse the key too. */

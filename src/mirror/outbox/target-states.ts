@@ -134,3 +134,11 @@ export async function noteAnswering(db: Queryable, target: string): Promise<bool
   );
   return noted.rowCount === 1;
 }
+
+/** Those that a process sends to, or is ready to. */
+export async function servedTargets(db: Queryable): Promise<ReadonlySet<string>> {
+  const found = await db.query<{ target: string }>(
+    'select distinct target from ledger.delivery_claims where expires_at > clock_timestamp()',
+  );
+  return new Set(found.rows.map(({ target }) => target));
+}

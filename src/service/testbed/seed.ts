@@ -20,7 +20,7 @@ export interface SeedOptions {
   readonly contacts?: number;
   /** Default 1. */
   readonly seed?: number;
-  /** Default: two tenants with new keys. A given key is used unchanged. */
+  /** Default: two tenants. An empty one gets a new key, unless one is given. */
   readonly tenants?: readonly { readonly name: string; readonly key?: string }[];
 }
 
@@ -39,7 +39,8 @@ export interface SeededTenant {
   readonly status: 'seeded' | 'present';
   readonly id: number;
   readonly name: string;
-  readonly key: string;
+  /** Undefined if it was present, and none was given. */
+  readonly key: string | undefined;
   /** The tenant's records now. */
   readonly counts: SeedCounts;
 }
@@ -58,11 +59,11 @@ export async function seedWorkspace(
   const seeded: SeededTenant[] = [];
   for (const [index, { name, key }] of tenants.entries()) {
     const { id } = await ensureTenant(pool, name);
-    const made = await createKey(pool, id, { label: 'sample', key });
     const isEmpty = (await countsOf(pool, id)).contacts === 0;
+    const made = isEmpty || key !== undefined ? await createKey(pool, id, { label: 'sample', key }) : undefined;
     const share = index === 0 ? contacts : Math.ceil(contacts / 10);
     if (isEmpty) await fillTenant(pool, id, share, randomFrom(seed + index));
-    seeded.push({ status: isEmpty ? 'seeded' : 'present', id, name, key: made.key, counts: await countsOf(pool, id) });
+    seeded.push({ status: isEmpty ? 'seeded' : 'present', id, name, key: made?.key, counts: await countsOf(pool, id) });
   }
   return { tenants: seeded };
 }

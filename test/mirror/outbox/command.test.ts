@@ -46,13 +46,15 @@ test('lists deliveries with their state', async () => {
   expect((await deliveries('--until', '2020-01-01')).stdout).toBe('No deliveries found.\n');
 });
 
-test('says that deliveries wait for a target that was removed from the settings', async () => {
+test('says that deliveries wait for a worker, or for a target that was removed from the settings', async () => {
   await queue(database, [change(1), change(2)], ['former']);
   await disableTarget(database.pool, 'former', { reason: 'GONE', detail: 'it answered 410', now: undefined });
   const waits = '2 deliveries wait until the settings have the target again, or a person drops them';
   const { stdout } = await deliveries();
   expect(stdout).toMatch(/ former .* waiting: the target is not in the settings\n/);
-  expect(stdout).toMatch(/ mail .* waiting, due since /);
+  expect(stdout).toMatch(/ mail .* waiting for a worker\n/);
+  expect(stdout).toContain('No worker sends to mail. Start one with: lockstep start --config settings.yaml\n');
+  expect((await deliveries('show', deliveryId('mail', change(1)))).stdout).toContain('No worker sends to mail.');
   expect(stdout).toContain(`former is not in the settings: ${waits} with: lockstep deliveries drop former`);
   expect(stdout).not.toContain('deliveries enable former');
   expect((await deliveries('show', deliveryId('former', change(1)))).stdout).toContain(
@@ -180,6 +182,7 @@ test('a delivery behind an older one of its task shows that, with the next try o
   await forgetDeliveries(database);
   await queue(database, [change(1)], ['mail']);
   await queue(database, [change(1, 2)], ['mail']);
+  await takeOutboxClaim(database.pool, 'mail', { worker: WORKER, ttlMs: 60_000, now: undefined });
   const [older, newer] = [change(1), change(1, 2)].map((one) => deliveryId('mail', one)) as [string, string];
   await database.pool.query(`update ledger.deliveries set state = 'waiting', verdict = null, ended_at = null,
     due_at = now() + case sequence when 1 then interval '1 h' else interval '-1 h' end`);

@@ -1,7 +1,7 @@
 /** Runs and schedules that may need a person. */
 import type { Queryable } from '../../../storage/queryable.ts';
 import { CORRECTION_OF } from '../matching/corrections.ts';
-import { IS_IN_LATER_LOAD } from '../review-sql.ts';
+import { FILTER_OF, IS_IN_LATER_LOAD } from '../review-sql.ts';
 import type { Verdict } from '../rows.ts';
 import { type Run, runsWhere } from '../runs.ts';
 import { WAITS_FOR } from '../schedules.ts';
@@ -12,7 +12,7 @@ import { LATEST_DAYS } from './run-list.ts';
 const MANY_ROWS = 10;
 
 /** SQL: of each sync and loaded file, the latest run that is done, and the latest that failed. */
-const LATEST = `select distinct on (sync, scope, status) id, sync, scope, resource, status, phase, counts, created_at,
+const LATEST = `select distinct on (sync, scope, status) id, job, options, sync, scope, resource, status, phase, counts, created_at,
     acknowledged_revision is not distinct from revision as is_acknowledged from ledger.runs
   where status in ('done', 'failed') and not dry_run and part_of is null
     and (ended_at > now() - interval '${LATEST_DAYS} days' or id = any($2))
@@ -22,13 +22,17 @@ const LATEST = `select distinct on (sync, scope, status) id, sync, scope, resour
 const IS_REPLACED = `(u.phase is null and exists (select from latest o where o.status = 'done' and o.scope = u.scope
   and o.resource = u.resource and o.created_at > u.created_at))`;
 
+/** SQL: after the run `u` of contacts, a run of another sync has read the same contacts, or all: its rows count, as in the review. */
+const IS_READ_AGAIN = `(u.job = 'contacts' and exists (select from latest o where o.job = 'contacts' and o.status = 'done'
+  and o.scope = u.scope and o.created_at > u.created_at and (${FILTER_OF('o')} is null or ${FILTER_OF('o')} = ${FILTER_OF('u')})))`;
+
 /** SQL: the counts of run `u`; of a load whose refused lines were loaded again, corrected, without these. */
 const UNCORRECTED = `(case when ${CORRECTION_OF('u.id')} is null then u.counts else u.counts - array['invalid', 'rejected'] end)`;
 
 /**
  * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed and no run that is done has replaced
- * it, and the latest run that is done, if it has rows with one of these verdicts or an audit found a violation in it. A failed run
- * says nothing about earlier rows; what a person has acknowledged counts no more, except a violation. `kept`: runs that count
+ * it, and the latest run that is done, if it has rows with one of these verdicts that no later run of contacts has read, or an
+ * audit found a violation in it. A failed run says nothing about earlier rows; what a person has acknowledged counts no more, except a violation. `kept`: runs that count
  * however long ago they ended. The newest come first.
  */
 export async function runsInNeed(
@@ -40,7 +44,7 @@ export async function runsInNeed(
     `part_of is null and id = any(array(select id from ledger.runs where status in ('running', 'paused')
        union all (with latest as materialized (${LATEST}) select u.id from latest u where case status
          when 'failed' then not is_acknowledged and not ${IS_REPLACED} and not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
-         else not is_acknowledged and ${UNCORRECTED} ?| $1 or exists (
+         else not is_acknowledged and ${UNCORRECTED} ?| $1 and not ${IS_READ_AGAIN} or exists (
            select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
            where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)) end)))`,
     [verdicts, kept],
