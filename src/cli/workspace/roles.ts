@@ -110,7 +110,6 @@ export async function takeOverSettings(
   if (roles.has('scheduler')) await workspace.keepSchedules();
   if (roles.has('worker')) {
     workspace.watchServices();
-    workspace.keepTryingKeys();
     await deliverAndAlert(workspace, log);
   }
   for (const warning of settings.warnings) log.warn(warning);
