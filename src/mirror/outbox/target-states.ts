@@ -135,10 +135,11 @@ export async function noteAnswering(db: Queryable, target: string): Promise<bool
   return noted.rowCount === 1;
 }
 
-/** Those that a process sends to, or is ready to. */
+/** Those that a process sends to, or is ready to; and those that fail: the process may not even be able to open them. */
 export async function servedTargets(db: Queryable): Promise<ReadonlySet<string>> {
   const found = await db.query<{ target: string }>(
-    'select distinct target from ledger.delivery_claims where expires_at > clock_timestamp()',
+    `select target from ledger.delivery_claims where expires_at > clock_timestamp()
+     union select target from ledger.target_states where failing_since is not null`,
   );
   return new Set(found.rows.map(({ target }) => target));
 }

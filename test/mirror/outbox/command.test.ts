@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { deliveryId } from '../../../src/mirror/outbox/outbox.ts';
-import { disableTarget } from '../../../src/mirror/outbox/target-states.ts';
+import { disableTarget, noteFailing } from '../../../src/mirror/outbox/target-states.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { command, databaseUrl, scratchFolders } from '../../cli/command.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
@@ -55,6 +55,8 @@ test('says that deliveries wait for a worker, or for a target that was removed f
   expect(stdout).toMatch(/ mail .* waiting for a worker\n/);
   expect(stdout).toContain('No worker sends to mail. Start one with: lockstep start --config settings.yaml\n');
   expect((await deliveries('show', deliveryId('mail', change(1)))).stdout).toContain('No worker sends to mail.');
+  await noteFailing(database.pool, 'mail', { detail: 'its secret is missing', now: undefined });
+  expect((await deliveries()).stdout).not.toContain('No worker sends to mail.'); // one may run, and not be able to open it
   expect(stdout).toContain(`former is not in the settings: ${waits} with: lockstep deliveries drop former`);
   expect(stdout).not.toContain('deliveries enable former');
   expect((await deliveries('show', deliveryId('former', change(1)))).stdout).toContain(
