@@ -141,6 +141,21 @@ describe('a customer that the service accepted', () => {
     expect([service.sent('/customers/import'), service.customers.length]).toEqual([[{ contact_id: 1 }], 3]);
   });
 
+  test('that a late list does not show, like those that were created, does not turn importing off for later runs', async () => {
+    let shown = 1;
+    const service = serviceWith({
+      hasGets: true,
+      customers: [{ full_name: 'Old' }],
+      onList: (path) => (path.endsWith('/customers/getall') ? { body: service.customers.slice(0, shown) } : undefined),
+    });
+    const missing = 'review NOT_IN_LIST';
+    expect(await verdicts(await harness.runSync())).toEqual([missing, missing, missing]);
+    shown = 10;
+    service.contacts.push({ first_name: 'Dot', email: 'dot@example.com', id: 4 });
+    expect(await verdicts(await harness.runSync())).toEqual([...Array(3).fill('existing MATCHED'), 'created']);
+    expect(service.sent('/customers/import').map((body) => body.contact_id)).toEqual([1, 4]);
+  });
+
   test('and shows with other data is not created again, that night or the next', async () => {
     const service = serviceWith({
       onImport({ id }, { add }) {
