@@ -78,6 +78,22 @@ test('an order refused with 409 is sent once, and rejected with the words of the
   expect([creates.length, [...(await harness.orderCommits()).values()]]).toEqual([4, [1, 1, 1]]);
 });
 
+test('an order that the service says is there after a lost answer, and does not list, is sent again once and needs a person', async () => {
+  const creates: string[] = [];
+  harness.front.set(async (request, pass) => {
+    const label = request.path.endsWith(CREATE) ? JSON.parse(request.body).order_id : 'O-3';
+    if (label === 'O-3') return pass();
+    if (creates.push(label) <= 2) return { status: 502, body: 'no' };
+    const message = label === 'O-1' ? 'conflict' : 'order_id has already been taken';
+    return { status: label === 'O-1' ? 409 : 422, body: { status: 'error', message } };
+  });
+  const run = await harness.load(ordersCsv(3));
+  expect(await reasons(run)).toEqual(['review NOT_IN_LIST', 'review NOT_IN_LIST', 'created']);
+  const [first, second] = await harness.loaded(run);
+  expect([first?.facts?.answer, second?.facts?.answer]).toEqual(['conflict', 'order_id has already been taken']);
+  expect(creates.sort()).toEqual(['O-1', 'O-1', 'O-2', 'O-2']);
+});
+
 test('orders that the service gives to another customer, such as a parent company, are not sent again after a lost answer', async () => {
   harness.front.set(async (request, pass) => {
     if (request.path.endsWith(CREATE) && request.body.includes('"O-1"')) {
