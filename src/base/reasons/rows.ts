@@ -200,9 +200,11 @@ export const ROW_REASONS = {
       'If it is the same order, ignore the row, or correct it as the service has it; else create it again: decide with `lockstep review`.',
   },
   CONTENT_DIFFERS: {
-    meaning: 'The service accepted the order but shows different content.',
-    sentence: 'Order {order} was {action}, but the service shows different content: {differences}.',
-    remedy: 'Correct the order at the service by hand.',
+    meaning: 'The service accepted the order or the customer, but shows different content.',
+    sentence:
+      '[Order {order}][Customer {customer}] was {action}, but the service shows different content: {differences}.',
+    remedy:
+      'Correct the [?order order][!order customer] at the service by hand.[?isSentAgain  Or run the sync again: it sends these values again.]',
   },
   UPDATE_IGNORED: {
     meaning: 'The service accepted the update of the customer, and still shows the former values.',
