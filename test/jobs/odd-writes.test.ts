@@ -45,12 +45,17 @@ test('a service that writes order_ids in capitals and loses answers: each order 
   expect((await harness.orderCommits()).size).toBe(12);
 });
 
-test('an order refused inside a 200 that exists all the same is created; one that does not exist is rejected', async () => {
+test('an order refused inside a 200 that a late list shows is created; one that does not exist is rejected', async () => {
+  let isLate = false;
   harness.front.set(async (request, pass) => {
-    if (!request.path.endsWith(CREATE)) return pass();
-    if (request.body.includes('"O-2"')) return ERROR;
-    const reply = await pass();
-    return request.body.includes('"O-1"') ? ERROR : reply;
+    const reply = request.body.includes('"O-2"') ? ERROR : await pass();
+    if (request.path.endsWith('/orders/getall') && isLate) {
+      isLate = false; // the next read shows it
+      return { body: String(reply.body).replaceAll('"O-1"', '"hidden"') };
+    }
+    if (!request.body.includes('"O-1"')) return reply;
+    isLate = true;
+    return ERROR;
   });
   const run = await harness.load(ordersCsv(4));
   expect(await reasons(run)).toEqual(['created', 'rejected REFUSED_BY_SERVICE', 'created', 'created']);

@@ -108,15 +108,14 @@ export async function settleSent(
   await gatherSent(db, run.id);
   await repeatUpdates(db, run.id);
   await settleFound();
-  if (options.isWhole) await rejectRefused(db, run.id);
   const toLookUp = await decideMissing(db, run, options, judging);
   return whatIsOpen(db, run.id, options.settleMs, toLookUp);
 }
 
 /**
  * Decides rows that the list does not show although the read began late enough. An acknowledged row is never sent again: a
- * person decides. A row that was refused because its record exists is rejected if a whole list has no new record that may be its own,
- * and a person decides if an earlier attempt may have created it. A row with an unknown outcome is sent again, with an audit debt, if the list proves that its record is absent: no new record may be its
+ * person decides. A row that was refused inside an HTTP 200, or because its record exists, is rejected if a whole list has no new record that
+ * may be its own, and a person decides if an earlier attempt may have created it. A row with an unknown outcome is sent again, with an audit debt, if the list proves that its record is absent: no new record may be its
  * own, and the list shows every row that the service has acknowledged, and every one that an earlier read has shown. Returns the
  * rows to look up first; then nothing was decided. Needs `sent`.
  */
@@ -177,17 +176,6 @@ export async function decideMissing(
   await db.query('drop table missing, lost, judged');
   if (again.length > 0) await oweAudits(db, run, resource, again, settleMs);
   return [];
-}
-
-/**
- * A service may refuse inside an HTTP 200 and still store the record. Rows that the read-back has not found are rejected
- * with the service's message; a record that appears later has the key that later runs look for. Needs `sent`.
- */
-async function rejectRefused(db: Queryable, runId: string): Promise<void> {
-  await settleRows(db, runId, {
-    sql: `select n, 'rejected' as verdict, reason, facts, null::text as record_id from sent s
-      where state = 'unknown' and reason = ${REFUSED} and facts->>'http' = '200' and not ${MAY_HAVE_COMMITTED('s')}`,
-  });
 }
 
 /**
