@@ -7,6 +7,7 @@ import { keepCustomers, nextPass, type SeenCustomer } from '../src/engine/ledger
 import { linkUpdated } from '../src/engine/ledger/matching/contact-links.ts';
 import { planOthers, planStaged } from '../src/engine/ledger/matching/first-created.ts';
 import { isTrialRefused, learnImported, stopIfIdle } from '../src/engine/ledger/matching/import-trial.ts';
+import { reviewIncomplete } from '../src/engine/ledger/matching/incomplete-customers.ts';
 import { settleContacts } from '../src/engine/ledger/matching/settle-contacts.ts';
 import { openUpdates } from '../src/engine/ledger/matching/updated-customers.ts';
 import { openRows } from '../src/engine/ledger/rows.ts';
@@ -38,6 +39,7 @@ export const settleCustomers = defineJob({
       await exclusive.transaction(async (db) => {
         await linkUpdated(db, run);
         await learnImported(db, run);
+        await reviewIncomplete(db, run);
         await endRun(db, run.id, 'done');
       });
       return { status: 'finished' };

@@ -141,6 +141,46 @@ describe('a customer that the service accepted', () => {
     expect([service.sent('/customers/import'), service.customers.length]).toEqual([[{ contact_id: 1 }], 3]);
   });
 
+  test('that a late list does not show, like those that were created, does not turn importing off for later runs', async () => {
+    let shown = 1;
+    const service = serviceWith({
+      hasGets: true,
+      customers: [{ full_name: 'Old' }],
+      onList: (path) => (path.endsWith('/customers/getall') ? { body: service.customers.slice(0, shown) } : undefined),
+    });
+    const missing = 'review NOT_IN_LIST';
+    expect(await verdicts(await harness.runSync())).toEqual([missing, missing, missing]);
+    shown = 10;
+    service.contacts.push({ first_name: 'Dot', email: 'dot@example.com', id: 4 });
+    expect(await verdicts(await harness.runSync())).toEqual([...Array(3).fill('existing MATCHED'), 'created']);
+    expect(service.sent('/customers/import').map((body) => body.contact_id)).toEqual([1, 4]);
+  });
+
+  test.each([
+    ['without e-mail and phone', { email: '', phone_number: '' }, true],
+    ['with another phone', { phone_number: '+49 40 7770000' }, true],
+    ['with a phone and a name in another form', { phone_number: '0049(0)30-5550001', full_name: 'LEE, Ann' }, false],
+  ])(
+    'and shows %s is reported if that is not its form only, and updated by the next run',
+    async (_, shown, isOther) => {
+      const phoned = [ann, ben, cy].map((one, i) => ({ ...one, phone: `+49 30 555000${i + 1}` }));
+      const service = serviceWith({
+        contacts: phoned,
+        onImport(contact, { add }) {
+          add({ ...imported(contact), organization: null, ...(contact.id === 1 && shown) });
+          return { body: '' };
+        },
+      });
+      const others = (verdict: string) => [verdict, verdict];
+      const first = isOther ? 'review CONTENT_DIFFERS' : 'created';
+      expect(await verdicts(await harness.runSync())).toEqual([first, ...others('created')]);
+      const next = isOther ? 'updated' : 'unchanged';
+      expect(await verdicts(await harness.runSync())).toEqual([next, ...others('unchanged')]);
+      expect(await verdicts(await harness.runSync())).toEqual(['unchanged', ...others('unchanged')]);
+      expect([service.sent('/customers/update').length, service.customers.length]).toEqual([isOther ? 1 : 0, 3]);
+    },
+  );
+
   test('and shows with other data is not created again, that night or the next', async () => {
     const service = serviceWith({
       onImport({ id }, { add }) {

@@ -45,12 +45,17 @@ test('a service that writes order_ids in capitals and loses answers: each order 
   expect((await harness.orderCommits()).size).toBe(12);
 });
 
-test('an order refused inside a 200 that exists all the same is created; one that does not exist is rejected', async () => {
+test('an order refused inside a 200 that a late list shows is created; one that does not exist is rejected', async () => {
+  let isLate = false;
   harness.front.set(async (request, pass) => {
-    if (!request.path.endsWith(CREATE)) return pass();
-    if (request.body.includes('"O-2"')) return ERROR;
-    const reply = await pass();
-    return request.body.includes('"O-1"') ? ERROR : reply;
+    const reply = request.body.includes('"O-2"') ? ERROR : await pass();
+    if (request.path.endsWith('/orders/getall') && isLate) {
+      isLate = false; // the next read shows it
+      return { body: String(reply.body).replaceAll('"O-1"', '"hidden"') };
+    }
+    if (!request.body.includes('"O-1"')) return reply;
+    isLate = true;
+    return ERROR;
   });
   const run = await harness.load(ordersCsv(4));
   expect(await reasons(run)).toEqual(['created', 'rejected REFUSED_BY_SERVICE', 'created', 'created']);
@@ -76,6 +81,22 @@ test('an order refused with 409 is sent once, and rejected with the words of the
     answer: 'taken by an order of another customer',
   });
   expect([creates.length, [...(await harness.orderCommits()).values()]]).toEqual([4, [1, 1, 1]]);
+});
+
+test('an order that the service says is there after a lost answer, and does not list, is sent again once and needs a person', async () => {
+  const creates: string[] = [];
+  harness.front.set(async (request, pass) => {
+    const label = request.path.endsWith(CREATE) ? JSON.parse(request.body).order_id : 'O-3';
+    if (label === 'O-3') return pass();
+    if (creates.push(label) <= 2) return { status: 502, body: 'no' };
+    const message = label === 'O-1' ? 'conflict' : 'order_id has already been taken';
+    return { status: label === 'O-1' ? 409 : 422, body: { status: 'error', message } };
+  });
+  const run = await harness.load(ordersCsv(3));
+  expect(await reasons(run)).toEqual(['review NOT_IN_LIST', 'review NOT_IN_LIST', 'created']);
+  const [first, second] = await harness.loaded(run);
+  expect([first?.facts?.answer, second?.facts?.answer]).toEqual(['conflict', 'order_id has already been taken']);
+  expect(creates.sort()).toEqual(['O-1', 'O-1', 'O-2', 'O-2']);
 });
 
 test('orders that the service gives to another customer, such as a parent company, are not sent again after a lost answer', async () => {

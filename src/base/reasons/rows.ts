@@ -61,7 +61,7 @@ export const ROW_REASONS = {
     meaning:
       'The row was sent, or may have been, and the list does not show its record. It may exist all the same, or the service may have merged it into an existing record.',
     sentence:
-      '[Run {earlier} has sent it, or may have][!earlier It was sent, or may have been]; the list of {what}s does not show it. It may exist all the same, or have been merged into an existing {what}[: the answer named {what} {id}].',
+      '[Run {earlier} has sent it, or may have][!earlier It was sent, or may have been]; the list of {what}s does not show it. It may exist all the same, or have been merged into an existing {what}[: the answer named {what} {id}].[ The last answer: {answer}.]',
     remedy: REMEDIES.BY_HAND,
   },
   LIST_PARTIAL: {
@@ -200,9 +200,11 @@ export const ROW_REASONS = {
       'If it is the same order, ignore the row, or correct it as the service has it; else create it again: decide with `lockstep review`.',
   },
   CONTENT_DIFFERS: {
-    meaning: 'The service accepted the order but shows different content.',
-    sentence: 'Order {order} was {action}, but the service shows different content: {differences}.',
-    remedy: 'Correct the order at the service by hand.',
+    meaning: 'The service accepted the order or the customer, but shows different content.',
+    sentence:
+      '[Order {order}][Customer {customer}] was {action}, but the service shows different content: {differences}.',
+    remedy:
+      'Correct the [?order order][!order customer] at the service by hand.[?isSentAgain  Or run the sync again: it sends these values again.]',
   },
   UPDATE_IGNORED: {
     meaning: 'The service accepted the update of the customer, and still shows the former values.',

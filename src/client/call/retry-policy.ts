@@ -113,11 +113,15 @@ function afterNotSent({ reason, retryAfterMs }: NotSent): RetryDecision {
   }
 }
 
+/** What services say about a record that exists already. */
+const IS_THERE = /\balready\b|\bduplicate|\bbeen taken\b/i;
+
 function afterRefusal(name: OperationName, refused: Refused): RetryDecision {
   if (isKeyRefused(refused)) return { status: 'suspend' };
   const { repeatable, readBack }: Operation = operations[name];
-  // A conflict may mean that an earlier attempt with a lost answer created it: the read-back shows it.
-  if (refused.httpStatus === 409 && !repeatable && readBack !== undefined) return SETTLE;
+  // An earlier attempt with a lost answer may have created the record that is there: the read-back shows it.
+  const isThere = refused.httpStatus === 409 || IS_THERE.test(refused.message);
+  if (isThere && !repeatable && readBack !== undefined) return SETTLE;
   return { status: 'give-up', reason: 'REFUSED_BY_SERVICE' };
 }
 

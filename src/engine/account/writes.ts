@@ -17,8 +17,11 @@ export type Written =
   | { readonly status: 'applied'; readonly outcome: Applied }
   /** The service refused this record: nothing changed there. */
   | { readonly status: 'refused'; readonly httpStatus: number; readonly message: string }
-  /** It may have been applied: a read has to show it. `wasLimited`: by a send that was answered with a rate limit. */
-  | { readonly status: 'in-doubt'; readonly message: string; readonly wasLimited?: true }
+  /**
+   * It may have been applied: a read has to show it. `wasLimited`: by a send that was answered with a rate limit. `isThere`: the
+   * service refused it, because the record exists.
+   */
+  | { readonly status: 'in-doubt'; readonly message: string; readonly wasLimited?: true; readonly isThere?: true }
   /** All sensible retries were made, or the outcome is unknown and no read can resolve it: the operator decides. */
   | { readonly status: 'given-up'; readonly message: string }
   /** Certainly not applied, to be sent later; `stop` is set if the whole run has to wait or end. */
@@ -109,7 +112,7 @@ async function writtenAfter(
   const message = wordsOf(failure);
   switch (decision.status) {
     case 'settle':
-      return { status: 'in-doubt', message };
+      return { status: 'in-doubt', message, ...(failure.status === 'refused' && { isThere: true }) };
     case 'retry':
       return {
         status: 'not-now',

@@ -64,6 +64,10 @@ async function repeatUpdates(db: Queryable, runId: string): Promise<void> {
 
 const REFUSED = `'REFUSED_BY_SERVICE'`;
 
+/** SQL: another attempt of the refused row `r` of run `$1` may have created the record. */
+const MAY_HAVE_COMMITTED = (r: string) => `exists (select from ledger.attempts e where e.run_id = $1 and e.n = ${r}.n
+  and e.outcome in ('unknown', 'lost') and coalesce(e.reason, '') not in (${REFUSED}, 'IMPORT_REFUSED'))`;
+
 /** One read of the list, and what it proves. */
 export interface ReadBack {
   /** As stored with the records. */
@@ -104,15 +108,14 @@ export async function settleSent(
   await gatherSent(db, run.id);
   await repeatUpdates(db, run.id);
   await settleFound();
-  if (options.isWhole) await rejectRefused(db, run.id);
   const toLookUp = await decideMissing(db, run, options, judging);
   return whatIsOpen(db, run.id, options.settleMs, toLookUp);
 }
 
 /**
  * Decides rows that the list does not show although the read began late enough. An acknowledged row is never sent again: a
- * person decides. A row that was refused with 409 is rejected if a whole list has no new record that may be its own. A row with
- * an unknown outcome is sent again, with an audit debt, if the list proves that its record is absent: no new record may be its
+ * person decides. A row that was refused inside an HTTP 200, or because its record exists, is rejected if a whole list has no new record that
+ * may be its own, and a person decides if an earlier attempt may have created it. A row with an unknown outcome is sent again, with an audit debt, if the list proves that its record is absent: no new record may be its
  * own, and the list shows every row that the service has acknowledged, and every one that an earlier read has shown. Returns the
  * rows to look up first; then nothing was decided. Needs `sent`.
  */
@@ -151,12 +154,12 @@ export async function decideMissing(
      select m.n, f.reason, case f.reason when ${REFUSED} then m.facts else jsonb_strip_nulls(jsonb_build_object(
        'what', $2::text, 'id', m.id, 'ids', case f.reason when 'NOT_RECOGNISED' then to_jsonb(c.ids) end,
        'sends', case f.reason when 'GAVE_UP' then m.sends end,
-       'answer', case f.reason when 'GAVE_UP' then m.facts->>'answer' end)) end as facts
+       'answer', case when f.reason = 'GAVE_UP' or m.reason = ${REFUSED} then m.facts->>'answer' end)) end as facts
      from missing m cross join lateral (select array(${candidates} limit ${MOST_CANDIDATES}) as ids offset 0) c
        cross join lateral (select case
        when c.ids <> '{}' then 'NOT_RECOGNISED'
-       when m.reason = ${REFUSED} and $3 then m.reason
-       when m.state = 'acked' or not $3 or exists (select from missing where state = 'acked' union all select from lost) then 'NOT_IN_LIST'
+       when m.reason = ${REFUSED} and $3 and not ${MAY_HAVE_COMMITTED('m')} then m.reason
+       when m.state = 'acked' or m.reason = ${REFUSED} or not $3 or exists (select from missing where state = 'acked' union all select from lost) then 'NOT_IN_LIST'
        when m.sends >= $4 then 'GAVE_UP' end as reason) f`,
     [run.id, what, isWhole, MAX_SENDS, ...values],
   );
@@ -173,17 +176,6 @@ export async function decideMissing(
   await db.query('drop table missing, lost, judged');
   if (again.length > 0) await oweAudits(db, run, resource, again, settleMs);
   return [];
-}
-
-/**
- * A service may refuse inside an HTTP 200 and still store the record. Rows that the read-back has not found are rejected
- * with the service's message; a record that appears later has the key that later runs look for. Needs `sent`.
- */
-async function rejectRefused(db: Queryable, runId: string): Promise<void> {
-  await settleRows(db, runId, {
-    sql: `select n, 'rejected' as verdict, reason, facts, null::text as record_id from sent
-      where state = 'unknown' and reason = ${REFUSED} and facts->>'http' = '200'`,
-  });
 }
 
 /**

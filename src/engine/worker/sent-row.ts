@@ -16,7 +16,6 @@ export interface SentRow {
 type Called = Omit<WriteReport, 'written'>;
 
 const REFUSED = 'REFUSED_BY_SERVICE';
-const CONFLICT = 409;
 const ACKED = { outcome: 'acked' } as const;
 const NOT_CALLED: Called = { calls: 0, limited: 0, http: undefined, ms: 0 };
 
@@ -27,14 +26,12 @@ export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction, 
     case 'applied':
       return sent(row, action, report, id === undefined ? ACKED : { ...ACKED, facts: { id } });
     case 'in-doubt': {
-      // The read-back shows whether a proxy has sent a first attempt twice; if not, the service has refused it.
-      const isRefused = report.http === CONFLICT && row.sends === 0;
-      const facts = { ...(isRefused && { http: CONFLICT }), answer: written.message };
+      const facts = { ...(written.isThere && { http: report.http }), answer: written.message };
       // A rate limit spends no attempt.
       const sends = written.wasLimited ? row.sends - 1 : row.sends;
       return sent({ ...row, sends }, action, report, {
         outcome: 'unknown',
-        ...(isRefused && { reason: REFUSED }),
+        ...(written.isThere && { reason: REFUSED }),
         facts,
       });
     }

@@ -41,8 +41,7 @@ export function afterRefusal(mode: ImportMode, contact: string, written: NotAppl
     return { status: 'create' };
   }
   const { httpStatus, message } = written;
-  if (IS_THERE.test(message)) mode.hasWorked = true;
-  else if (httpStatus === 405 || httpStatus === 501) {
+  if (httpStatus === 405 || httpStatus === 501) {
     mode.isOff = true;
     return { status: 'create' };
   }
@@ -53,6 +52,3 @@ export function afterRefusal(mode: ImportMode, contact: string, written: NotAppl
   mode.isOff ||= contacts.size >= MANY;
   return { status: 'wait', facts: { http: httpStatus, answer: message } };
 }
-
-/** What services say about a record that exists already. */
-const IS_THERE = /\balready\b|\bduplicate|\bbeen taken\b/i;

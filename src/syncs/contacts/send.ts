@@ -22,7 +22,7 @@ export function contactSender(account: Account, lane: Lane, mode: ImportMode, be
     const body = importBody(account.dialect, row.sourceId, row.fields, mode.longIds('contacts'));
     const report = await write(account, 'customers.import', { ...options, body });
     const { written } = report;
-    if (written.status === 'applied') mode.hasWorked = true;
+    if (written.status === 'applied' || (written.status === 'in-doubt' && written.isThere)) mode.hasWorked = true;
     if (written.status !== 'refused' && written.status !== 'not-now')
       return toSent(row, report, 'import', createdId(account, 'customers', report));
     const next = afterRefusal(mode, row.sourceId, written);

@@ -35,8 +35,16 @@ export async function isTrialRefused(db: Queryable, run: Run): Promise<boolean> 
   return rows[0]?.isRefused === true;
 }
 
-/** Call it once everything is settled: a list has shown a customer that the run has imported. */
+/** Call it once everything is settled: what became of the customers that the run has imported. */
 export async function learnImported(db: Queryable, run: Run): Promise<void> {
+  await learnShown(db, run);
+  const off = (await readLearnt(db, run.scope)).get(OFF);
+  if (off === run.id && (await isIdle(db, run)) && !(await areCreatedMissing(db, run)))
+    await keepLearnt(db, run.scope, OFF, WITHOUT_EFFECT);
+}
+
+/** A list has shown a customer that the run has imported. */
+async function learnShown(db: Queryable, run: Run): Promise<void> {
   const learnt = await readLearnt(db, run.scope);
   if (learnt.get(ACCEPTED) !== true || learnt.get(SHOWN) === true) return;
   const { rowCount } = await db.query(
@@ -48,22 +56,37 @@ export async function learnImported(db: Queryable, run: Run): Promise<void> {
 }
 
 /**
- * Importing is off from now on if the service accepted the first contact and nothing came of it. A list that is not trusted may hide
- * its customer.
+ * Importing is off for the rest of the run if the service accepted the first contact and nothing came of it. A list that is not
+ * trusted may hide its customer.
  */
 export async function stopIfIdle(db: Queryable, run: Run): Promise<void> {
-  if ((await isDistrusted(db, run, 'customers')) || (await isImportOff(db, run))) return;
+  if ((await isDistrusted(db, run, 'customers')) || (await isImportOff(db, run)) || !(await isIdle(db, run))) return;
+  await stopImporting(db, run);
+  const note =
+    'the service accepted the import of a contact and shows no customer for it, so customers are created from the contacts. If imports work after all, set importWith: import';
+  await addNote(db, run.id, note);
+}
+
+/** The service has accepted each import of the run, and its list shows no customer for them. */
+async function isIdle(db: Queryable, run: Run): Promise<boolean> {
   const { rows } = await db.query<{ isIdle: boolean | null }>(
-    `select bool_and(v.reason is not distinct from 'NOT_IN_LIST') as "isIdle"
+    `select bool_and(a.outcome = 'acked' and v.reason is not distinct from 'NOT_IN_LIST') as "isIdle"
      from ledger.last_attempts a left join ledger.verdicts v on v.run_id = a.run_id and v.n = a.n
      where a.run_id = $1 and a.action = 'import'`,
     [run.id],
   );
-  if (!rows[0]?.isIdle) return;
-  await keepLearnt(db, run.scope, OFF, WITHOUT_EFFECT);
-  const note =
-    'the service accepted the import of a contact and shows no customer for it, so from now on customers are created from the contacts. If imports work after all, set importWith: import';
-  await addNote(db, run.id, note);
+  return rows[0]?.isIdle ?? false;
+}
+
+/** The list shows none of the customers that the run has created either: it is late, and says nothing about importing. */
+async function areCreatedMissing(db: Queryable, run: Run): Promise<boolean> {
+  const { rows } = await db.query<{ isAnyShown: boolean | null }>(
+    `select bool_or(coalesce(v.verdict = 'created', false)) as "isAnyShown"
+     from ledger.last_attempts a left join ledger.verdicts v on v.run_id = a.run_id and v.n = a.n
+     where a.run_id = $1 and a.action = 'create' and a.outcome = 'acked'`,
+    [run.id],
+  );
+  return rows[0]?.isAnyShown === false;
 }
 
 /** Customers are created instead: for the rest of this run, or for good. */

@@ -3,6 +3,7 @@
  * of the baseline were not created by this run; each other customer is assigned to one contact by its keys, strongest
  * evidence first. `s` is a contact of the temporary table `unsettled`, `k` a customer.
  */
+import { absenceAfterMs } from '../../../base/absence.ts';
 import type { MatchKey } from '../../../settings/schema-sync.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { MANY } from '../match-index.ts';
@@ -40,7 +41,7 @@ export async function settleContacts(db: Queryable, run: Run, options: SettleOpt
       await takeInOrder(db, run, pass, SAME_NAME, 'by-count');
       await keepFound(db, run);
       await reviewDuplicates(db, run, pass);
-      if (options.isWhole) await settleRefusedImports(db, run);
+      if (options.isWhole) await settleRefusedImports(db, run, options);
     },
   });
   if (edited.length > 0) await oweAsEdited(db, run);
@@ -211,10 +212,11 @@ async function reviewDuplicates(db: Queryable, run: Run, pass: number): Promise<
 
 /**
  * Contacts whose import was refused and whose customer does not exist: rejected if importing works for others; otherwise
- * their customers are created.
+ * their customers are created. A service may refuse inside an HTTP 200 and still import.
  */
-async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
-  const isRefused = `state = 'unknown' and reason = '${IMPORT_REFUSED}'`;
+async function settleRefusedImports(db: Queryable, run: Run, { readAt, settleMs }: ReadBack): Promise<void> {
+  const isRefused = `state = 'unknown' and reason = '${IMPORT_REFUSED}' and (facts->>'http' <> '200' or since <= $2)`;
+  const values = [new Date(readAt.getTime() - absenceAfterMs(settleMs))];
   // A lost attempt may have created the customer after its import was refused.
   const imported = await db.query(
     `select from ledger.last_attempts a where a.run_id = $1 and a.action = 'import' and a.outcome not in ('unsent', 'lost') and (a.outcome = 'acked'
@@ -225,11 +227,12 @@ async function settleRefusedImports(db: Queryable, run: Run): Promise<void> {
     imported.rowCount !== 0 ||
     ((await readLearnt(db, run.scope)).get(ACCEPTED) === true && !(await isImportOff(db, run)));
   if (!works) {
-    await sendAgain(db, run.id, { sql: `select n, 'create' as action from sent where ${isRefused}` });
+    await sendAgain(db, run.id, { sql: `select n, 'create' as action from sent where ${isRefused}`, values });
     return;
   }
   await settleRows(db, run.id, {
     sql: `select n, 'rejected' as verdict, 'REFUSED_BY_SERVICE' as reason, facts, null::text as record_id from sent where ${isRefused}`,
+    values,
   });
 }
 
