@@ -203,8 +203,7 @@ export const ROW_REASONS = {
     meaning: 'The service accepted the order or the customer, but shows different content.',
     sentence:
       '[Order {order}][Customer {customer}] was {action}, but the service shows different content: {differences}.',
-    remedy:
-      'Correct the [?order order][!order customer] at the service by hand.[?isSentAgain  Or run the sync again: it sends these values again.]',
+    remedy: 'Correct it at the service by hand.[?isSentAgain  Or run the sync again: it sends what is missing.]',
   },
   UPDATE_IGNORED: {
     meaning: 'The service accepted the update of the customer, and still shows the former values.',

@@ -39,8 +39,9 @@ const MADE = `
   where v.run_id = $1 and v.verdict = 'created' and (l.hash is null or l.hash = i.hash)`;
 
 /**
- * Reviews contacts whose new customers lack an e-mail, a phone, a name or an organization, or have another e-mail or phone; the next
- * run of the sync updates them. A load, whose orders are created all the same, only notes it. Call it once everything is settled.
+ * Reviews contacts whose new customers lack an e-mail, a phone, a name or an organization, or have another e-mail or phone. The next
+ * run of the sync fills what is missing; what differs may be the edit of a person. A load, whose orders are created all the same,
+ * only notes it. Call it once everything is settled.
  */
 export async function reviewIncomplete(db: Queryable, run: Run): Promise<void> {
   const { compared, hidden } = await membersOf(db, run);
@@ -84,19 +85,18 @@ function hiddenNote(name: Member['name']): string {
 }
 
 async function review(db: Queryable, run: Run, incomplete: string): Promise<void> {
-  const isSentAgain = run.options.onChange !== 'ignore';
   await reviseRows(db, run.id, {
     sql: `select n, 'review' as verdict, 'CONTENT_DIFFERS' as reason, record_id,
         jsonb_build_object('customer', record_id, 'action', 'created', 'differences', differences)
-          || case when is_listed then '{}' else '{"isUnlisted": true}' end::jsonb || $3 as facts
+          || case when is_listed then '{}' else '{"isUnlisted": true}' end::jsonb
+          || case when $3 and not jsonb_path_exists(differences, '$[*] ? (@.is != "")') then '{"isSentAgain": true}' else '{}' end::jsonb as facts
       from (${incomplete}) c`,
-    values: [run.scope, isSentAgain ? { isSentAgain } : {}],
+    values: [run.scope, run.options.onChange !== 'ignore'],
   });
-  if (!isSentAgain) return;
   // With another hash, the next run finds that the contact has changed since its customer was written.
   await db.query(
     `update ledger.links l set hash = '' from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
-     where v.run_id = $1 and v.reason = 'CONTENT_DIFFERS' and l.scope = $2 and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id`,
+     where v.run_id = $1 and v.reason = 'CONTENT_DIFFERS' and v.facts ? 'isSentAgain' and l.scope = $2 and l.kind = '${CONTACT_LINK}' and l.source_id = i.source_id`,
     [run.id, run.scope],
   );
 }
