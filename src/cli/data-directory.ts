@@ -27,7 +27,7 @@ export function requireDataDirectory(dir: string, { mayBeNew = false } = {}): vo
   const wasUsed = others.some((name) => BESIDE_IT.includes(name));
   if (wasUsed && !mayBeNew)
     throw wrongUse(
-      `${dir} was used, but has no Postgres: the ledger is in another one. Set DATABASE_URL as for the earlier commands. ` +
+      `${dir} was used, and has no Postgres. If the ledger is in another one, set DATABASE_URL as for the earlier commands. ` +
         'To start with an empty ledger here, add --init.',
       'DATA_WITHOUT_POSTGRES',
     );
