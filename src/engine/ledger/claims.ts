@@ -61,6 +61,16 @@ export async function takeClaim(
   return id === undefined ? undefined : { id, runId, ttlMs };
 }
 
+/** Whether a process holds rows of the run that it may be sending. */
+export async function mayBeSending(db: Queryable, runId: string): Promise<boolean> {
+  const sending = await db.query(
+    `select 1 from ledger.claims c join ledger.chunks h on h.claim_id = c.id
+     where c.run_id = $1 and c.expires_at > clock_timestamp() limit 1`,
+    [runId],
+  );
+  return sending.rowCount !== 0;
+}
+
 /** How many claims the runs have; runs without one are left out. */
 export async function countClaims(db: Queryable): Promise<ReadonlyMap<string, number>> {
   const counted = await db.query<{ run: string; n: number }>(

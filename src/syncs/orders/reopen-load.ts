@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
-import { dropDeadClaims } from '../../engine/ledger/claims.ts';
+import { dropDeadClaims, mayBeSending } from '../../engine/ledger/claims.ts';
 import { holdDecisions } from '../../engine/ledger/decisions.ts';
 import { reopenOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
@@ -43,12 +43,7 @@ export async function reopenLoad(pool: pg.Pool, runId: string): Promise<number |
 }
 
 async function refuseWhileSending(db: Queryable, runId: string): Promise<void> {
-  const sending = await db.query(
-    `select 1 from ledger.claims c join ledger.chunks h on h.claim_id = c.id
-     where c.run_id = $1 and c.expires_at > clock_timestamp() limit 1`,
-    [runId],
-  );
-  if (sending.rowCount === 0) return;
+  if (!(await mayBeSending(db, runId))) return;
   const message = `A worker is still finishing the last calls of run ${runId}. Run the same command again in a moment.`;
   throw new LockstepError('LOAD_STOPPING', message, { exitCode: 3 });
 }
