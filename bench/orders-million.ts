@@ -13,7 +13,7 @@ import type { Row } from './table.ts';
 const FEW = 100_000;
 const MANY = 1_000_000;
 const CUSTOMERS = 5_000;
-const MAX_MB = 256;
+const MAX_MB = 220;
 const MAX_GROWTH = 1.1;
 /** Two senders, and one job that follows them. */
 const MAX_JOBS = 4;
