@@ -4,11 +4,11 @@ import all from './vitest.config.ts';
 /** More people, shapes of answers and orders of events for promises that other files test too: what `npm test` leaves out. */
 const LEFT_OUT = [
   'console/{load,load-api,load-corrections,record-changes,record-creates,records,review,review-pages,twice}',
-  'e2e/{approval,audits,deployment,failures,folder-approval,folder-changes,identity,own-runs,package,plans,same-file,start-log}',
+  'e2e/{approval,audits,deployment,failures,folder-approval,folder-changes,identity,orders-real-files,own-runs,package,plans,same-file,start-log}',
   'engine/worker/{queue,redis}',
-  'jobs/{contact-mapping,dialect-combinations,first-orders,framework-services,odd-answers,odd-lists,odd-services,odd-writes,review,review-creations,review-files}',
+  'jobs/{contact-mapping,contact-matching,dialect-combinations,first-orders,framework-services,odd-answers,odd-lists,odd-services,odd-writes,review,review-creations,review-files}',
   'jobs/load-orders-{contacts,customers,saved-again,together,waits}',
-  'jobs/{scan-tasks-dialects,schedules,statement-growth,unlike-services}',
+  'jobs/{random-ids,scan-tasks-dialects,schedules,statement-growth,unlike-services}',
   'mirror/inbound/{read-back,recurring-items}',
   'mirror/outbox/details',
   'mirror/tasks/new-items',
