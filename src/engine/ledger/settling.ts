@@ -113,11 +113,12 @@ export async function settleSent(
 }
 
 /**
- * Decides rows that the list does not show although the read began late enough. An acknowledged row is never sent again: a
- * person decides. A row that was refused inside an HTTP 200, or because its record exists, is rejected if a whole list has no new record that
- * may be its own, and a person decides if an earlier attempt may have created it. A row with an unknown outcome is sent again, with an audit debt, if the list proves that its record is absent: no new record may be its
- * own, and the list shows every row that the service has acknowledged, and every one that an earlier read has shown. Returns the
- * rows to look up first; then nothing was decided. Needs `sent`.
+ * Decides rows that the list does not show although the read began late enough. An acknowledged row is never sent again: a person
+ * decides. A row that was refused inside an HTTP 200, or because its record exists, is rejected if a whole list has no new record
+ * that may be its own, and a person decides if an earlier attempt may have created it. A row with an unknown outcome is sent
+ * again, with an audit debt, if the list proves that its record is absent: no new record may be its own, and the list shows every
+ * row that the service has acknowledged, and every one that an earlier read has shown. Returns the rows to look up first; then
+ * nothing was decided. Needs `sent`.
  */
 export async function decideMissing(
   db: Queryable,

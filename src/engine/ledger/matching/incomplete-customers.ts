@@ -63,10 +63,12 @@ async function membersOf(
 ): Promise<{ readonly compared: readonly Member[]; readonly hidden: readonly Member[] }> {
   const shown = MEMBERS.map((one) => `bool_or(m.wanted ? '${one.name}' and ${one.isSame}) is true as ${one.name}`);
   const open = MEMBERS.map((one) => `bool_or(${differs(one)}) is true as ${one.name}_differs`);
+  const names = (isMeant: (member: Member) => string) =>
+    `array_remove(array[${MEMBERS.map((one) => `case when ${isMeant(one)} then '${one.name}' end`)}], null)`;
   const found = await db.query<{ readonly compared: readonly string[]; readonly hidden: readonly string[] }>(
     `with judged as (select ${[...shown, ...open].join(', ')} from (${MADE}) m)
-     select array_remove(array[${MEMBERS.map(({ name, key }) => `case when ${name}_differs and (${name} or ${isInLinks(key)}) then '${name}' end`)}], null) as compared,
-       array_remove(array[${MEMBERS.map(({ name }) => `case when ${name}_differs and not ${name} then '${name}' end`)}], null) as hidden from judged`,
+     select ${names(({ name, key }) => `${name}_differs and (${name} or ${isInLinks(key)})`)} as compared,
+       ${names(({ name }) => `${name}_differs and not ${name}`)} as hidden from judged`,
     [run.id, run.scope],
   );
   const [{ compared, hidden } = { compared: [], hidden: [] }] = found.rows;

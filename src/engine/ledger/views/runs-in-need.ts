@@ -32,8 +32,8 @@ const UNCORRECTED = `(case when ${CORRECTION_OF('u.id')} is null then u.counts e
 /**
  * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed and no run that is done has replaced
  * it, and the latest run that is done, if it has rows with one of these verdicts that no later run of contacts has read, or an
- * audit found a violation in it. A failed run says nothing about earlier rows; what a person has acknowledged counts no more, except a violation. `kept`: runs that count
- * however long ago they ended. The newest come first.
+ * audit found a violation in it. A failed run says nothing about earlier rows; what a person has acknowledged counts no more,
+ * except a violation. `kept`: runs that count however long ago they ended. The newest come first.
  */
 export async function runsInNeed(
   db: Queryable,
