@@ -2,7 +2,6 @@
  * The service in its own process, so that the figures are the worker's. Over IPC (see Ask) it starts with a behaviour,
  * seeds a fresh tenant for each trial, and reports what arrived.
  */
-
 import type { BehaviourOptions } from '../src/service/testbed/behaviour.ts';
 import { seedWorkspace } from '../src/service/testbed/seed.ts';
 import { openDatabase } from '../src/storage/open.ts';

@@ -3,7 +3,6 @@
  * a hundred, and answers when that is done.
  *   node task-scan-service-process.ts DATA_DIR KEY TASKS
  */
-
 import { startService } from '../src/service/server.ts';
 import { createKey, createTenant } from '../src/service/tenants.ts';
 import { openDatabase } from '../src/storage/open.ts';

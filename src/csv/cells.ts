@@ -5,7 +5,6 @@
  * would take longer than everything else together (figures in bench/csv.ts). test/csv/validate.test.ts checks the
  * values with the contract's zod schemas.
  */
-
 import { type AmountForm, parseAmount } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';

@@ -1,5 +1,4 @@
 /** Errors about the columns of a file: each says what is wrong, and how to continue on the command line. */
-
 import { firstOf } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
 import { shortened } from '../base/texts.ts';

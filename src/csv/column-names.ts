@@ -1,5 +1,4 @@
 /** The names of a file's columns: which column a name means, and what columns without a name are called. */
-
 import { createHash } from 'node:crypto';
 import { closest } from '../base/closest.ts';
 import { wrongUse } from '../base/errors.ts';

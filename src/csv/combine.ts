@@ -2,7 +2,6 @@
  * Combines several lines of one order into one row. Only neighbouring lines are combined, so memory stays flat: lines of one
  * order that are apart stay rows of their own, and are refused as repeats once the whole file is staged.
  */
-
 import { sumOf } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';

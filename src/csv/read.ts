@@ -4,7 +4,6 @@
  * An error in one row does not affect the next: an unclosed quote is reported on the line where it opens, and reading
  * continues on the next line; a row over the length limit is skipped to its end. Both take time linear in the file.
  */
-
 import type { Facts } from '../base/reasons/reason.ts';
 import { isBlank } from './blank-rows.ts';
 import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';

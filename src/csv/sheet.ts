@@ -1,5 +1,4 @@
 /** A received CSV as a sheet of orders: which column fills what (all to be shown), and its checked rows. */
-
 import type { AmountForm, DecimalSign } from '../base/amount.ts';
 import type { LockstepError } from '../base/errors.ts';
 import { cellFrom } from './cell-source.ts';

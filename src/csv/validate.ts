@@ -3,7 +3,6 @@
  *
  * Problems have a stable code. Repeated order_ids are found only when the whole file is staged.
  */
-
 import { type AmountForm, unitsOf } from '../base/amount.ts';
 import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';

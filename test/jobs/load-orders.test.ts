@@ -1,5 +1,4 @@
 /** Orders over several loads of files, against the embedded service. */
-
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { endRun, resumeRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';

@@ -1,5 +1,4 @@
 /** Asana's tasks, as far as the target uses them: developers.asana.com/reference/tasks. */
-
 import { openAsana } from '../../src/mirror/targets/asana/asana.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import { type DetailedVendor, NO_DETAILS, secretRef, TOKEN, USUAL, type VendorComment } from './item-vendor.ts';

@@ -1,5 +1,4 @@
 /** How an unknown service answers: every choice that the contract leaves open, made at random from a seed. */
-
 import { FRAMEWORKS, type Framework } from './framework-forms.ts';
 import type { Habit } from './habits.ts';
 import { PRODUCTS } from './product-forms.ts';

@@ -1,5 +1,4 @@
 /** GitHub's issues, as far as the target uses them: docs.github.com/en/rest/issues/issues. */
-
 import { openGithub } from '../../src/mirror/targets/github/github.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import {

@@ -1,5 +1,4 @@
 /** Jira Cloud with one workflow, as far as the target uses it: developer.atlassian.com/cloud/jira/platform/rest/v3. */
-
 import { z } from 'zod';
 import { openJira } from '../../src/mirror/targets/jira/jira.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';

@@ -1,5 +1,4 @@
 /** Linear with two teams, as far as the target uses it: packages/sdk/src/schema.graphql in linear/linear. */
-
 import { buildSchema, type DocumentNode, executeSync, GraphQLError, parse, validate } from 'graphql';
 import { z } from 'zod';
 import { openLinear } from '../../src/mirror/targets/linear/linear.ts';

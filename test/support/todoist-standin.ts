@@ -1,5 +1,4 @@
 /** Todoist's tasks, as far as the target uses them: developer.todoist.com/api/v1. A completed task is not answered by its id; all are completed now and, for tests with a clock of their own, at SEEN_AT. */
-
 import { openTodoist } from '../../src/mirror/targets/todoist/todoist.ts';
 import type { SettingsOf } from '../../src/settings/schema-target.ts';
 import type { Reply, SeenRequest } from './http-server.ts';

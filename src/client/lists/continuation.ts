@@ -3,7 +3,6 @@
  * the id of its last record. All are read as numbered pages, so that the same passes read all lists. Source: our choice; the contract knows page
  * numbers only (docs/gaps.md, "unpaged-lists").
  */
-
 import type { Query } from './beside.ts';
 import { isPageRefused } from './missing-page.ts';
 import type { PassSource, ScannedRecord } from './pass.ts';

@@ -5,7 +5,6 @@
  * as a tokenizer in JavaScript, and JSON.parse alone decides what is valid. Everything outside the lists, the *outline*,
  * is kept and parsed at the end: it proves that the answer is complete, and shows whether its envelope reports a failure.
  */
-
 import { LockstepError } from '../../base/errors.ts';
 import { failureIn } from '../../contract/envelope.ts';
 import type { Kind } from '../../contract/kinds.ts';

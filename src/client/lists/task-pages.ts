@@ -3,7 +3,6 @@
  * first page is 0 or 1: the service chooses the page length, and the first pages show how pages are counted. Source: our
  * choice; the contract says only that `page` paginates (docs/contract.md, "Limits" 2 and 3).
  */
-
 import type { Query } from './beside.ts';
 import { type Continuation, findContinuation, oneByOne, passBy, unreachable } from './continuation.ts';
 import { fixedPass } from './fixed-pass.ts';

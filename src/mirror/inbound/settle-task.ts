@@ -2,7 +2,6 @@
  * Compares one task with its item: reads the task at the service, chooses (choose-side.ts), and updates the task if it
  * follows the item. The changes to the ledger are returned, and written together with the end of the report.
  */
-
 import type pg from 'pg';
 import type { TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';

@@ -2,7 +2,6 @@
  * The service's tasks and subtasks as targets receive them. Records are in the contract's names
  * (client/call/contract-record.ts). Pure.
  */
-
 import { createHash } from 'node:crypto';
 import { unreadIn } from '../../client/call/contract-record.ts';
 import { type Dialect, flagOf, idOf, isJsonObject } from '../../client/call/dialect.ts';

@@ -1,5 +1,4 @@
 /** Records of other services, read in the contract's names. */
-
 import { describe, expect, test } from 'vitest';
 import { contractRecord, rivalsOf, unreadIn } from '../../../src/client/call/contract-record.ts';
 import { autoDialect, dialectSchema, idOf } from '../../../src/client/call/dialect.ts';

@@ -1,5 +1,4 @@
 /** Waiting times in the ledger while the database's clock is set. */
-
 import { afterAll, expect, test } from 'vitest';
 import { unsettledForMs } from '../../../src/engine/ledger/baseline-wait.ts';
 import { dropDeadClaims, extendClaim } from '../../../src/engine/ledger/claims.ts';

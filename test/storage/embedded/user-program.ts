@@ -1,5 +1,4 @@
 /** Uses the embedded Postgres of the given directory until its stdin ends; reports the result on stdout. */
-
 import { codeOf, messageOf } from '../../../src/base/errors.ts';
 import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
 

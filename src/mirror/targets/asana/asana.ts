@@ -2,7 +2,6 @@
  * Tasks of Asana. Sources: developers.asana.com/reference/tasks, …/docs/errors and …/docs/rate-limits. Every body is
  * wrapped in `data`.
  */
-
 import { z } from 'zod';
 import type { ItemState, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';

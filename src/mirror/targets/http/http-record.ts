@@ -1,5 +1,4 @@
 /** Items and their ids in the records that a system shows. Pure. */
-
 import { LongInteger } from '../../../client/call/json.ts';
 import type { ItemState } from '../../../contract/target.ts';
 import type { HttpItems } from '../../../settings/target-http.ts';

@@ -2,7 +2,6 @@
  * Webhooks of a Todoist app: a task that was completed or reopened. developer.todoist.com/api/v1, Webhooks: the header
  * X-Todoist-Hmac-SHA256 holds the HMAC-SHA256 of the body, made with the app's client secret, in base64.
  */
-
 import { z } from 'zod';
 import { verifyBodyDigest } from '../calls/signature.ts';
 import type { Hook } from '../items/item-hook.ts';

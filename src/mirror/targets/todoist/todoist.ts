@@ -6,7 +6,6 @@
  * Closing a recurring task moves it to its next date and leaves it open: this is the one write that must not be repeated. A
  * request id makes a repetition safe ("requests having the same ID as a previously processed request will be discarded").
  */
-
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, ItemState, Target, TargetFailure } from '../../../contract/target.ts';

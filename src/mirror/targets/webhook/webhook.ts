@@ -1,5 +1,4 @@
 /** Webhooks, as Standard Webhooks specifies them: signed POSTs, and signed calls back about a task. */
-
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { LongInteger } from '../../../client/call/json.ts';
