@@ -182,6 +182,17 @@ describe('a customer that the service accepted', () => {
     },
   );
 
+  test('and never shows with a phone is created, with a note', async () => {
+    const onImport = (contact: TinyRecord, { add }: { add(record: object): void }) => {
+      add({ ...imported(contact), organization: null, phone_number: null });
+      return { body: '' };
+    };
+    serviceWith({ contacts: [ann, ben, cy].map((one, i) => ({ ...one, phone: `+49 30 555000${i + 1}` })), onImport });
+    const run = await harness.runSync();
+    expect(await verdicts(run)).toEqual(['created', 'created', 'created']);
+    expect(run.notes.join()).toContain('no customer that was created shows its phone_number as it was sent');
+  });
+
   test('and shows with other data is not created again, that night or the next', async () => {
     const service = serviceWith({
       onImport({ id }, { add }) {

@@ -63,6 +63,21 @@ test('an order refused inside a 200 that a late list shows is created; one that 
   expect([...(await harness.orderCommits()).values()]).toEqual([1, 1, 1]);
 });
 
+test('a load notes the customers that the service made without their phone, if it shows those of others', async () => {
+  harness.front.set(async (request, pass) => {
+    const reply = await pass();
+    if (!request.path.endsWith('/customers/getall')) return reply;
+    return { body: String(reply.body).replaceAll('"+49 30 5550002"', 'null') };
+  });
+  const people = ['A,Ann Lee,ann@example.com,+49 30 5550001', 'B,Ben Lee,ben@example.com,+49 30 5550002'];
+  const csv = csvOf('order_id,customer_name,customer_email,customer_phone', people);
+  const run = await harness.load(csv, { createCustomers: true });
+  expect(await reasons(run)).toEqual(['created', 'created']);
+  expect(run.notes.join()).toMatch(
+    /1 customer that was created does not show what was sent, such as the phone_number of customer \d+: correct this/,
+  );
+});
+
 test('an order refused with 409 is sent once, and rejected with the words of the service unless a proxy had sent it twice', async () => {
   const creates: string[] = [];
   harness.front.set(async (request, pass) => {

@@ -13,6 +13,8 @@ interface Member {
   readonly name: 'email' | 'phone_number' | 'full_name' | 'organization';
   /** As links store it. */
   readonly key: 'email' | 'phone' | 'name' | 'org';
+  /** Later runs find the customer by it, so a note says if the service never shows it. */
+  readonly isKey?: true;
   /** SQL: the customer of `m` shows what it was created from. */
   readonly isSame: string;
 }
@@ -21,8 +23,8 @@ const LAST_DIGITS = (fields: string) => `right(regexp_replace(${fields}->>'phone
 
 /** A service may write a phone with another prefix, and names in a form of its own. */
 const MEMBERS: readonly Member[] = [
-  { name: 'email', key: 'email', isSame: 'm.email = m.shown_email' },
-  { name: 'phone_number', key: 'phone', isSame: `${LAST_DIGITS('m.wanted')} = ${LAST_DIGITS('m.shown')}` },
+  { name: 'email', key: 'email', isKey: true, isSame: 'm.email = m.shown_email' },
+  { name: 'phone_number', key: 'phone', isKey: true, isSame: `${LAST_DIGITS('m.wanted')} = ${LAST_DIGITS('m.shown')}` },
   { name: 'full_name', key: 'name', isSame: `m.shown ? 'full_name'` },
   { name: 'organization', key: 'org', isSame: `m.shown ? 'organization'` },
 ];
@@ -45,7 +47,7 @@ const MADE = `
  */
 export async function reviewIncomplete(db: Queryable, run: Run): Promise<void> {
   const { compared, hidden } = await membersOf(db, run);
-  for (const { name } of hidden) await addNote(db, run.id, hiddenNote(name));
+  for (const { name } of hidden) await addNote(db, run.partOf ?? run.id, hiddenNote(name));
   if (compared.length === 0) return;
   const differences = compared.map(
     (one) => `case when ${differs(one)} then jsonb_build_object('field', '${one.name}',
@@ -56,7 +58,7 @@ export async function reviewIncomplete(db: Queryable, run: Run): Promise<void> {
   await (run.type === 'contacts' ? review : note)(db, run, incomplete);
 }
 
-/** The members that some customer does not show as they were sent: those to compare, and keys that no customer shows so. */
+/** Of the members that some customer does not show as they were sent: those to compare, and the keys that none shows so. */
 async function membersOf(
   db: Queryable,
   run: Run,
@@ -74,7 +76,7 @@ async function membersOf(
   const [{ compared, hidden } = { compared: [], hidden: [] }] = found.rows;
   return {
     compared: MEMBERS.filter(({ name }) => compared.includes(name)),
-    hidden: MEMBERS.slice(0, 2).filter(({ name }) => hidden.includes(name) && !compared.includes(name)),
+    hidden: MEMBERS.filter(({ name, isKey }) => isKey && hidden.includes(name) && !compared.includes(name)),
   };
 }
 
