@@ -191,6 +191,7 @@ describe('a customer that the service accepted', () => {
     const run = await harness.runSync();
     expect(await verdicts(run)).toEqual(['created', 'created', 'created']);
     expect(run.notes.join()).toContain('no customer that was created shows its phone_number as it was sent');
+    expect(run.notes.join()).not.toContain('organization'); // no run finds a customer by it alone
   });
 
   test('and shows with other data is not created again, that night or the next', async () => {
