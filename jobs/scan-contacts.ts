@@ -9,7 +9,7 @@ import { EMBEDDED } from '../src/engine/account/account.ts';
 import { RetryLater, RunPaused } from '../src/engine/account/failure.ts';
 import { waysOn } from '../src/engine/account/identity.ts';
 import { listReader } from '../src/engine/account/list-reader.ts';
-import { openWitnesses } from '../src/engine/account/witnessing.ts';
+import { Witnessing } from '../src/engine/account/witnessing.ts';
 import { unsettledForMs } from '../src/engine/ledger/baseline-wait.ts';
 import { keepBaseline } from '../src/engine/ledger/baselines.ts';
 import { chosenCustomers } from '../src/engine/ledger/decisions.ts';
@@ -145,7 +145,7 @@ async function writeOnlyShown(db: Queryable, run: Run): Promise<void> {
 
 async function scanAll(context: Context, exclusive: Exclusive, mapping: ContactMapping): Promise<ContactSightings> {
   const { pool, run, account, options } = context;
-  const witnesses = await openWitnesses(context, 'contacts');
+  const witnesses = await Witnessing.open(context, 'contacts');
   let rowsBefore = 0;
   const sightings = new ContactSightings(options.matchBy);
   const firsts: number[] = []; // the row number before the first contact of each call to `keep`

@@ -11,7 +11,7 @@ import { checkShape } from '../engine/account/list-shapes.ts';
 import { isMarkedDeleted } from '../engine/account/look-up.ts';
 import { readsOf } from '../engine/account/reads.ts';
 import { readWholeList } from '../engine/account/whole-list.ts';
-import { openWitnesses } from '../engine/account/witnessing.ts';
+import { Witnessing } from '../engine/account/witnessing.ts';
 import { areAuditsDue } from '../engine/ledger/audit-debts.ts';
 import { addNote } from '../engine/ledger/runs.ts';
 import type { Exclusive } from '../engine/worker/exclusive.ts';
@@ -54,7 +54,7 @@ export async function openList(context: JobContext<unknown>, exclusive: Exclusiv
 
   /** A record may come more than once. @throws Stop, and what the reader throws */
   async function read<Seen extends { readonly recordId: string }>(reader: Reader<Seen>): Promise<ListRead> {
-    const witnesses = await openWitnesses(context, kind);
+    const witnesses = await Witnessing.open(context, kind);
     let deleted = 0;
     const list = await readWholeList(account, `${kind}.getall`, {
       ...readsOf(context),

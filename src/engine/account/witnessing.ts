@@ -15,7 +15,7 @@
 import { formatCount } from '../../base/counts.ts';
 import { pause } from '../../base/pause.ts';
 import { isJsonObject } from '../../client/call/dialect.ts';
-import type { Json, JsonObject } from '../../client/call/json.ts';
+import type { Json } from '../../client/call/json.ts';
 import { mayBeSame, type RecordKeys, recordKeys } from '../../client/lists/record-keys.ts';
 import { SeenIds } from '../../client/lists/seen-ids.ts';
 import { isPageSize } from '../../client/lists/whole-lists.ts';
@@ -36,132 +36,162 @@ import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { EMBEDDED } from './account.ts';
 import { RetryLater, type RunPaused } from './failure.ts';
-import { evenly, Sample, spread } from './list-sample.ts';
-import { isMarkedDeleted, lookUp } from './look-up.ts';
+import { type Hidden, type Looked, lookAtSuspects, MOST_LOOKED_UP, type Unclear } from './hidden-records.ts';
+import { Sample, spread } from './list-sample.ts';
 import { namedCustomers } from './named-customers.ts';
-import { readsOf } from './reads.ts';
 import { checkTenant, FEW_GONE, identityUnclear, keepFirstWitnesses, wentBack } from './same-tenant.ts';
 import { SkippedIds } from './skipped-ids.ts';
 
-/** Maximum records looked up by id. */
-const MOST_LOOKED_UP = 8;
 /** A list that is empty by mistake may hide records with these ids, at a service that counts. */
 const FIRST_IDS = ['1', '2', '3'];
 /** A list that is empty by mistake is no longer empty after this time. */
 const EMPTY_AGAIN_MS = 2_000;
-export async function openWitnesses(context: JobContext<unknown>, resource: WitnessedKind) {
-  const { pool, run, account, signal } = context;
-  const witnesses = await readWitnesses(pool, run.scope, resource);
-  const isOfContacts = resource === 'contacts';
-  const isRebound = await wasRebound(pool, run.scope);
-  const isFirstLook = witnesses.length === 0 && !isOfContacts && !isRebound;
-  // A service may show a new record by its id before it lists it.
-  const isAfterSend = isFirstLook && (await hasSent(pool, run.id));
-  const isUntried = isFirstLook && !isAfterSend && account.service !== EMBEDDED;
-  // A row that is to be sent again must not be a record that the list hides: many lists end with their oldest records.
-  const hasWaited = run.listsAwaited.includes(resource);
-  const isDoubtful = !isFirstLook && !hasWaited && !isOfContacts && (await openRows(pool, run.id)).unknown > 0;
-  const wanted = new Set(witnesses.map(({ id }) => id));
-  const elsewhere = witnesses.length === 0 ? await witnessedElsewhere(pool, run.scope, resource) : new Set<string>();
-  const found = new Map<string, RecordKeys>();
-  const tenants = new Set<string>();
-  const sample = new Sample<{ id: string; record: Json }>();
-  const skipped = new SkippedIds();
-  const listed = new SeenIds();
-  /** Records that the list may hide. */
-  const suspectsBeside = async (missing: readonly string[], isEmpty: boolean) => {
-    const mayEndEarly = isPageSize(skipped.count) && !isRebound; // a limit is a round number
-    if (isOfContacts && !mayEndEarly) return missing;
-    if (!isFirstLook) return [...missing, ...skipped.after()];
-    const isSampled = skipped.areCounted || resource !== 'customers' || isAfterSend;
-    const beside = isSampled ? skipped.sample(MOST_LOOKED_UP) : await namedCustomers(context, listed, MOST_LOOKED_UP);
-    return isUntried && isEmpty ? [...beside, ...FIRST_IDS] : beside;
-  };
-  const empty = `empty ${resource}`;
-  const awaitMore = async () => {
-    await recordAwaited(pool, run.id, empty); // the next read may be put off, such as by a cache
-    await pause(Math.min(EMPTY_AGAIN_MS, account.settleMs), signal); // the next call reports it
-  };
-  return {
-    /** Waits until an empty list is to be read again: once in a run, if nothing else shows that it is not empty by mistake. */
-    awaitMore: (isUntried || witnesses.length > 0) && !run.listsAwaited.includes(empty) ? awaitMore : undefined,
-    /** Notes a record of the list; the same record may come more than once. */
-    note(id: string, record: Json): void {
-      if (tenants.size < 2) for (const tenant of tenantIn(record)) tenants.add(tenant);
-      if (wanted.has(id) || elsewhere.has(id)) found.set(id, recordKeys(resource, record));
-      sample.add({ id, record });
-      if (isFirstLook || isDoubtful || isOfContacts) skipped.add(id);
-      if (isFirstLook && resource === 'customers') listed.note(id, 0, '');
-    },
-    /**
-     * Judges the list once it was read to its end: looks up what it lacks, and keeps new witnesses, or a note. True if all
-     * witnesses are in it or were removed; false if the list is partial, so that a missing record proves nothing.
-     * `isProven`: its pages show every record. @throws RunPaused if the list belongs to another tenant, or the service was
-     * restored to an older state; RetryLater if the list has to be read again, because a record may be newer than the read
-     */
-    async judge(isProven: boolean): Promise<boolean> {
-      await checkTenant(context, tenants);
-      const others = witnesses.filter(({ id, keys }) => !mayBeSame(keys, found.get(id) ?? keys));
-      if (isMoreThanChance(others.length, found.size)) throw await otherRecords(context, resource, others, found);
-      const missing = witnesses.filter(({ id }) => !found.has(id)).map(({ id }) => id);
-      const control = sample.records[0]?.id;
-      const suspects = await suspectsBeside(missing, control === undefined);
-      const looked = await lookAtSuspects(context, resource, suspects, control);
-      const gone = { missing: missing.length, known: witnesses.length, isProven };
-      const list = listShownBy(looked, resource, gone, (id) => !wanted.has(id));
-      if (list.is === 'too old') return awaitNewer(context, resource, witnesses, list.lacks);
-      if (list.is === 'restored') throw await wentBack(context, resource, gone.missing, gone.known);
-      if (list.is === 'partial') {
-        await addNote(pool, run.id, partialNote(context, resource, list.lacks));
-        return false;
-      }
-      if (run.dryRun) return true;
-      // A list may also show orders under other labels or customers: orders that exist would be created again.
-      const isAsked = resource === 'customers' && skipped.areDense && looked.status !== 'unclear';
-      if (isUntried && control !== undefined && !isAsked) await distrustList(pool, run.scope, resource);
-      const shown = sample.records.map(({ id, record }) => ({ id, keys: recordKeys(resource, record) }));
-      await keepShown(context, resource, witnesses, found, shown);
-      return true;
-    },
-  };
+
+/** What is known about a list before it is read. */
+interface Known {
+  readonly witnesses: readonly Witness[];
+  /** The ids of other accounts' witnesses, if there are none yet. */
+  readonly elsewhere: ReadonlySet<string>;
+  /** A person has confirmed the tenant, so what the list does not show was deleted. */
+  readonly isRebound: boolean;
+  /** No earlier list has left witnesses. Never of contacts: nothing is written for those that a list does not show. */
+  readonly isFirstLook: boolean;
+  /** A first look of a run that has written. A service may show a new record by its id before it lists it. */
+  readonly isAfterSend: boolean;
+  /** A first look of a run that has written nothing, at a service whose lists may hide records. */
+  readonly isUntried: boolean;
+  /** Rows may be sent again, and must not be records that the list hides: many lists end with their oldest records. */
+  readonly isDoubtful: boolean;
 }
 
-/** Keeps the witnesses that the list still has, and others of its records, as it shows them: those that have keys. */
-async function keepShown(
-  context: JobContext<unknown>,
-  resource: WitnessedKind,
-  before: readonly Witness[],
-  found: ReadonlyMap<string, RecordKeys>,
-  shown: readonly Witness[],
-): Promise<void> {
-  const kept = before.flatMap(({ id }) => {
-    const keys = found.get(id);
-    return keys === undefined ? [] : [{ id, keys }];
-  });
-  const now = spread([...kept, ...shown].filter(({ keys }) => Object.keys(keys).length > 0));
-  if (before.length === 0) await keepFirstWitnesses(context, resource, now, found);
-  else await keepWitnesses(context.pool, context.run.scope, resource, now);
+async function readKnown({ pool, run, account }: JobContext<unknown>, resource: WitnessedKind): Promise<Known> {
+  const witnesses = await readWitnesses(pool, run.scope, resource);
+  const elsewhere = witnesses.length === 0 ? await witnessedElsewhere(pool, run.scope, resource) : new Set<string>();
+  const isRebound = await wasRebound(pool, run.scope);
+  const isOfContacts = resource === 'contacts';
+  const isFirstLook = witnesses.length === 0 && !isOfContacts && !isRebound;
+  const isAfterSend = isFirstLook && (await hasSent(pool, run.id));
+  const isUntried = isFirstLook && !isAfterSend && account.service !== EMBEDDED;
+  const mayDoubt = !isFirstLook && !isOfContacts && !run.listsAwaited.includes(resource);
+  const isDoubtful = mayDoubt && (await openRows(pool, run.id)).unknown > 0;
+  return { witnesses, elsewhere, isRebound, isFirstLook, isAfterSend, isUntried, isDoubtful };
+}
+
+/** Checks one read of a list. */
+export class Witnessing {
+  readonly #context: JobContext<unknown>;
+  readonly #resource: WitnessedKind;
+  readonly #known: Known;
+  readonly #wanted: ReadonlySet<string>;
+  /** The witnesses that the list shows, own ones and other accounts'. */
+  readonly #found = new Map<string, RecordKeys>();
+  readonly #tenants = new Set<string>();
+  readonly #sample = new Sample<{ id: string; record: Json }>();
+  readonly #skipped = new SkippedIds();
+  readonly #listed = new SeenIds();
+
+  private constructor(context: JobContext<unknown>, resource: WitnessedKind, known: Known) {
+    this.#context = context;
+    this.#resource = resource;
+    this.#known = known;
+    this.#wanted = new Set(known.witnesses.map(({ id }) => id));
+  }
+
+  static async open(context: JobContext<unknown>, resource: WitnessedKind): Promise<Witnessing> {
+    return new Witnessing(context, resource, await readKnown(context, resource));
+  }
+
+  /** Waits until an empty list is to be read again: once in a run, if nothing else shows that it is not empty by mistake. */
+  get awaitMore(): (() => Promise<void>) | undefined {
+    const { pool, run, account, signal } = this.#context;
+    const { isUntried, witnesses } = this.#known;
+    const empty = `empty ${this.#resource}`;
+    if ((!isUntried && witnesses.length === 0) || run.listsAwaited.includes(empty)) return undefined;
+    return async () => {
+      await recordAwaited(pool, run.id, empty); // the next read may be put off, such as by a cache
+      await pause(Math.min(EMPTY_AGAIN_MS, account.settleMs), signal); // the next call reports it
+    };
+  }
+
+  /** Notes a record of the list; the same record may come more than once. */
+  note(id: string, record: Json): void {
+    const { elsewhere, isFirstLook, isDoubtful } = this.#known;
+    if (this.#tenants.size < 2) for (const tenant of tenantIn(record)) this.#tenants.add(tenant);
+    if (this.#wanted.has(id) || elsewhere.has(id)) this.#found.set(id, recordKeys(this.#resource, record));
+    this.#sample.add({ id, record });
+    if (isFirstLook || isDoubtful || this.#resource === 'contacts') this.#skipped.add(id);
+    if (isFirstLook && this.#resource === 'customers') this.#listed.note(id, 0, '');
+  }
+
+  /**
+   * Judges the list once it was read to its end: looks up what it lacks, and keeps new witnesses, or a note. True if all
+   * witnesses are in it or were removed; false if the list is partial, so that a missing record proves nothing.
+   * `isProven`: its pages show every record. @throws RunPaused if the list belongs to another tenant, or the service was
+   * restored to an older state; RetryLater if the list has to be read again, because a record may be newer than the read
+   */
+  async judge(isProven: boolean): Promise<boolean> {
+    const context = this.#context;
+    const resource = this.#resource;
+    const { pool, run } = context;
+    const { witnesses, isUntried } = this.#known;
+    await checkTenant(context, this.#tenants);
+    await this.#checkKeys();
+    const missing = witnesses.filter(({ id }) => !this.#found.has(id)).map(({ id }) => id);
+    const control = this.#sample.records[0]?.id;
+    const suspects = await this.#suspects(missing, control === undefined);
+    const looked = await lookAtSuspects(context, resource, suspects, control);
+    const gone = { missing: missing.length, known: witnesses.length, isProven };
+    const list = listShownBy(looked, resource, gone, (id) => !this.#wanted.has(id));
+    if (list.is === 'too old') return awaitNewer(context, resource, witnesses, list.lacks);
+    if (list.is === 'restored') throw await wentBack(context, resource, gone.missing, gone.known);
+    if (list.is === 'partial') {
+      await addNote(pool, run.id, partialNote(context, resource, list.lacks));
+      return false;
+    }
+    if (run.dryRun) return true;
+    // A list may also show orders under other labels or customers: orders that exist would be created again.
+    const isAsked = resource === 'customers' && this.#skipped.areDense && looked.status !== 'unclear';
+    if (isUntried && resource !== 'contacts' && control !== undefined && !isAsked)
+      await distrustList(pool, run.scope, resource);
+    await this.#keepShown();
+    return true;
+  }
+
+  /** @throws RunPaused if many of the witnesses are other records now */
+  async #checkKeys(): Promise<void> {
+    const others = this.#known.witnesses.filter(({ id, keys }) => !mayBeSame(keys, this.#found.get(id) ?? keys));
+    if (isMoreThanChance(others.length, this.#found.size))
+      throw await otherRecords(this.#context, this.#resource, others, this.#found);
+  }
+
+  /** Ids of records that the list may hide. */
+  async #suspects(missing: readonly string[], isEmpty: boolean): Promise<readonly string[]> {
+    const { isRebound, isFirstLook, isAfterSend, isUntried } = this.#known;
+    const mayEndEarly = isPageSize(this.#skipped.count) && !isRebound; // a limit is a round number
+    if (this.#resource === 'contacts' && !mayEndEarly) return missing;
+    if (!isFirstLook) return [...missing, ...this.#skipped.after()];
+    const isSampled = this.#skipped.areCounted || this.#resource !== 'customers' || isAfterSend;
+    const beside = isSampled
+      ? this.#skipped.sample(MOST_LOOKED_UP)
+      : await namedCustomers(this.#context, this.#listed, MOST_LOOKED_UP);
+    return isUntried && isEmpty ? [...beside, ...FIRST_IDS] : beside;
+  }
+
+  /** Keeps the witnesses that the list still has, and others of its records, as it shows them: those that have keys. */
+  async #keepShown(): Promise<void> {
+    const { pool, run } = this.#context;
+    const before = this.#known.witnesses;
+    const kept = before.map(({ id }) => ({ id, keys: this.#found.get(id) ?? {} }));
+    const shown = this.#sample.records.map(({ id, record }) => ({ id, keys: recordKeys(this.#resource, record) }));
+    const now = spread([...kept, ...shown].filter(({ keys }) => Object.keys(keys).length > 0));
+    if (before.length === 0) await keepFirstWitnesses(this.#context, this.#resource, now, this.#found);
+    else await keepWitnesses(pool, run.scope, this.#resource, now);
+  }
 }
 
 function tenantIn(record: Json): readonly string[] {
   const tenant = isJsonObject(record) ? record.tenant_id : undefined;
   return typeof tenant === 'number' || (typeof tenant === 'string' && tenant !== '') ? [String(tenant)] : [];
-}
-
-/** What the service answers about records that its list lacks. */
-type Looked = Hidden | Unclear | { readonly status: 'removed' };
-
-/** The service shows this record when asked by id, and not in its list. */
-interface Hidden {
-  readonly status: 'hidden';
-  readonly id: string;
-  readonly record: JsonObject;
-}
-
-/** The service cannot be asked by id, so nothing tells whether this record was removed. */
-interface Unclear {
-  readonly status: 'unclear';
-  readonly id: string;
 }
 
 type List =
@@ -201,35 +231,6 @@ function partialNote({ account }: JobContext<unknown>, resource: WitnessedKind, 
       ? 'Contacts that it does not show are not imported'
       : 'Records missing from it may exist, so from now on none of them are created';
   return `the list of ${resource} is partial: ${why}. ${effect}. ${deleted}`;
-}
-
-/**
- * Looks up records that the list lacks, and first a record that is in the list: if that one is not found, the look-up proves
- * nothing.
- */
-async function lookAtSuspects(
-  context: JobContext<unknown>,
-  resource: WitnessedKind,
-  suspects: readonly string[],
-  control: string | undefined,
-): Promise<Looked> {
-  const { account, run, signal, log } = context;
-  const [first] = suspects;
-  if (first === undefined) return { status: 'removed' };
-  const look = (id: string) => lookUp(account, resource, id, readsOf(context));
-  try {
-    if (control !== undefined && (await look(control)).status !== 'found') return { status: 'unclear', id: first };
-    for (const id of evenly(suspects, MOST_LOOKED_UP)) {
-      const found = await look(id);
-      if (found.status === 'found' && !isMarkedDeleted(found.record, resource))
-        return { status: 'hidden', id, record: found.record };
-    }
-  } catch (error) {
-    if (signal.aborted) throw error;
-    log.warn({ err: error, run: run.id }, `missing ${resource} could not be looked up by id`);
-    return { status: 'unclear', id: first };
-  }
-  return { status: 'removed' };
 }
 
 /**
