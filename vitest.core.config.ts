@@ -1,7 +1,7 @@
 import { mergeConfig } from 'vitest/config';
 import all from './vitest.config.ts';
 
-/** Whole commands and runs, processes, vendors, races, random cases and broken answers: what core, to run while working, leaves out. */
+/** Whole commands and runs, processes, vendors, clocks, races, random cases and broken answers: what core, to run while working, leaves out. */
 const LEFT_OUT = [
   'e2e/**/*',
   'jobs/**/*',
@@ -9,16 +9,17 @@ const LEFT_OUT = [
   'cli/run',
   'console/**/*',
   'operator/{alerts/*,run-actions}',
-  'cli/{call,check-mapping,data,doctor,health,ledger,links,roles,runs,syncs,targets}',
-  'client/budget/{concurrency,discovery}',
+  'cli/{call,check-mapping,console-commands,data,doctor,health,ledger,links,roles,runs,syncs,targets}',
+  'client/budget/{concurrency,discovery,postgres-store,redis-store,set-clocks}',
   'client/call/{bad-bodies,reset}',
   'client/lists/scan-drift',
   'engine/create-protocol',
-  'engine/ledger/{transitions,schedules-model,upgrade,retention/prune,matching/*-property}',
+  'engine/account/same-tenant',
+  'engine/ledger/{transitions,schedules-model,upgrade,retention/prune,matching/{*-property,recall-contacts}}',
   'engine/worker/*',
   'mirror/inbound/**/*',
   'mirror/links/named-items',
-  'mirror/outbox/{command,details,order}',
+  'mirror/outbox/{command,details,failing-targets,order}',
   'mirror/targets/*',
   'mirror/tasks/new-items',
   'fuzz/*',
