@@ -5,6 +5,7 @@
 import path from 'node:path';
 import type { Finding } from './issues.ts';
 import { didYouMean, oneOf, quote } from './message-parts.ts';
+import { EVENT_TYPES } from './schema-target.ts';
 
 type Entries = ReadonlyMap<string, unknown>;
 
@@ -45,7 +46,7 @@ function checkSyncs(syncs: Entries, accounts: Entries, targets: Entries): Findin
   });
 }
 
-const WITHOUT_ITEMS: readonly unknown[] = ['webhook', 'slack', 'teams', 'postgres'];
+const WITHOUT_ITEMS: readonly unknown[] = [...EVENT_TYPES, 'postgres'];
 
 /** A polled target must have items that can be read. */
 function pollProblem(target: string, targets: Entries): string | undefined {

@@ -244,18 +244,17 @@ export type TargetSettings = TargetOf<typeof target>;
 
 export type SettingsOf<Type extends TargetSettings['type']> = Extract<TargetSettings, { type: Type }>;
 
+/** Types that only receive events: their targets have a filter and no items, and can receive a test message. */
+export const EVENT_TYPES = ['webhook', 'slack', 'teams'] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export function isEventTarget(target: TargetSettings): target is SettingsOf<EventType> {
+  return EVENT_TYPES.some((type) => type === target.type);
+}
+
 /** Targets that receive each change as an event, also an old one that is replayed; the others hold the state of a task. */
 export function receivesEvents(target: TargetSettings): boolean {
-  switch (target.type) {
-    case 'webhook':
-    case 'slack':
-    case 'teams':
-      return true;
-    case 'http':
-      return target.items === undefined;
-    case 'postgres':
-      return target.history;
-    default:
-      return false;
-  }
+  if (target.type === 'http') return target.items === undefined;
+  if (target.type === 'postgres') return target.history;
+  return isEventTarget(target);
 }

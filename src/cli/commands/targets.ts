@@ -41,7 +41,7 @@ export function define(targets: Command, perform: Perform): void {
       'Sends one signed message that is about no task, at once, also if the target is disabled. Its type is `test`, or ' +
         '`lockstep.test` in a CloudEvent. Exits with 1 if it was not accepted.',
     )
-    .argument('<target>', 'target in the settings of the type webhook, slack or teams')
+    .argument('<target>', 'target in the settings that only receives events: a webhook or a chat')
     .action(perform(test));
   targets
     .command('hook')

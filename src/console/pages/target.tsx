@@ -11,7 +11,7 @@ import { countOutbox, isStranded, requireTarget } from '../../operator/deliverie
 import { targetPath } from '../../operator/page-paths.ts';
 import { checkNow } from '../../operator/target-check.ts';
 import { Hidden, maskUrl } from '../../settings/hidden.ts';
-import type { TargetSettings } from '../../settings/schema-target.ts';
+import { isEventTarget, type TargetSettings } from '../../settings/schema-target.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { definePage } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
@@ -96,9 +96,6 @@ export const target = definePage({
   },
 });
 
-/** Other targets have no form for a message that is about no task. */
-const TAKE_TESTS: readonly (TargetSettings['type'] | undefined)[] = ['webhook', 'slack', 'teams'];
-
 interface ActsProps {
   readonly counted: DeliveryCounts;
   readonly settings: Settings;
@@ -108,7 +105,8 @@ interface ActsProps {
 function Acts({ counted, settings, isDisabled }: ActsProps) {
   const { target } = counted;
   const path = targetPath(target);
-  const takesTests = channelIn(target) !== undefined || TAKE_TESTS.includes(settings.targets[target]?.type);
+  const own = settings.targets[target];
+  const takesTests = channelIn(target) !== undefined || (own !== undefined && isEventTarget(own));
   return (
     <>
       {isDisabled && <Act path={`${path}/enable`} label="Enable" primary />}

@@ -5,7 +5,7 @@ import { createBudget } from '../../client/budget/key-budget.ts';
 import type { ProcessName } from '../../client/budget/slot-lease.ts';
 import type { Target } from '../../contract/target.ts';
 import type { SecretRef } from '../../settings/fields.ts';
-import type { TargetSettings } from '../../settings/schema-target.ts';
+import { isEventTarget, type TargetSettings } from '../../settings/schema-target.ts';
 import type { ChangeFilter } from '../../settings/target-events.ts';
 import { openAsana } from './asana/asana.ts';
 import { openCaller, PATIENCE_MS } from './calls/caller.ts';
@@ -76,55 +76,52 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
     return made;
   }
 
+  async function openOne(target: TargetSettings): Promise<Target> {
+    if (target.type === 'postgres') return openPostgres(target, { readSecret });
+    if (target.type === 'service') return openService(target, { ...given, creations: given.creationsOf(target.name) });
+    const budget = budgetOf(target);
+    const { name, timeoutMs, allowPrivate } = target;
+    const take = (signal: AbortSignal) => budget.take({ lane: 'batch', signal, maxWaitMs: PATIENCE_MS });
+    const callerAt = (baseUrl: string, maxAnswerBytes?: number) =>
+      openCaller({ name, baseUrl, allowPrivate, timeoutMs, take, maxAnswerBytes });
+    if (target.type === 'slack' || target.type === 'teams') {
+      const needs = { caller: callerAtSecret(target.url, readSecret, callerAt) };
+      return target.type === 'slack' ? openSlack(target, needs) : openTeams(target, needs);
+    }
+    // A page of a vendor's list holds the texts of a hundred items.
+    const caller = target.type === 'webhook' ? callerAt(target.url.reveal()) : callerAt(target.url, MAX_LIST_BYTES);
+    const kept = given.keptOf(name);
+    const base = { caller, readSecret, kept, now: () => new Date() };
+    const needs = { ...withTokens(base, grantOf(target, base, callerAt)), log: given.creationsOf(name) };
+    switch (target.type) {
+      case 'webhook':
+        return openWebhook(target, needs);
+      case 'http':
+        return openHttp(target, needs);
+      case 'github':
+        return openGithub(target, needs);
+      case 'jira':
+        return openJira(target, needs);
+      case 'asana':
+        return openAsana(target, needs);
+      case 'linear':
+        return openLinear(target, needs);
+      case 'todoist':
+        return openTodoist(target, needs);
+      default:
+        return target satisfies never;
+    }
+  }
+
   return {
     async open(name) {
       const target = settingsOf(name);
-      if (target.type === 'postgres') return openPostgres(target, { readSecret });
-      if (target.type === 'service') return openService(target, { ...given, creations: given.creationsOf(name) });
-      const budget = budgetOf(target);
-      const { timeoutMs, allowPrivate } = target;
-      const take = (signal: AbortSignal) => budget.take({ lane: 'batch', signal, maxWaitMs: PATIENCE_MS });
-      const callerAt = (baseUrl: string, maxAnswerBytes?: number) =>
-        openCaller({ name, baseUrl, allowPrivate, timeoutMs, take, maxAnswerBytes });
-      if (target.type === 'slack' || target.type === 'teams') {
-        const needs = { caller: callerAtSecret(target.url, readSecret, callerAt) };
-        return filtered(target.type === 'slack' ? openSlack(target, needs) : openTeams(target, needs), target);
-      }
-      // A page of a vendor's list holds the texts of a hundred items.
-      const caller = target.type === 'webhook' ? callerAt(target.url.reveal()) : callerAt(target.url, MAX_LIST_BYTES);
-      const kept = given.keptOf(name);
-      const base = { caller, readSecret, kept, now: () => new Date() };
-      const needs = { ...withTokens(base, grantOf(target, base, callerAt)), log: given.creationsOf(name) };
-      switch (target.type) {
-        case 'webhook':
-          return filtered(await openWebhook(target, needs), target);
-        case 'http':
-          return filtered(openHttp(target, needs), target);
-        case 'github':
-          return openGithub(target, needs);
-        case 'jira':
-          return openJira(target, needs);
-        case 'asana':
-          return openAsana(target, needs);
-        case 'linear':
-          return openLinear(target, needs);
-        case 'todoist':
-          return openTodoist(target, needs);
-        default:
-          return target satisfies never;
-      }
+      const filter = filterIn(target);
+      return filter === undefined ? openOne(target) : filtered(await openOne(target), filter);
     },
     filterOf(name) {
-      const target = settings[name];
-      switch (target?.type) {
-        case 'webhook':
-        case 'http':
-        case 'slack':
-        case 'teams':
-          return target;
-        default:
-          return undefined; // the others receive all changes; a run may name a target that is no longer in the settings
-      }
+      const target = settings[name]; // a run may name a target that is no longer in the settings
+      return target && filterIn(target);
     },
     concurrencyOf(name) {
       const target = settingsOf(name);
@@ -135,6 +132,11 @@ export function openTargets(given: TargetsNeeds): OpenTargets {
       await Promise.all([...budgets.values()].map((budget) => budget.close()));
     },
   };
+}
+
+/** Undefined: the target receives all changes. */
+function filterIn(target: TargetSettings): ChangeFilter | undefined {
+  return target.type === 'http' || isEventTarget(target) ? target : undefined;
 }
 
 /** `needs` with tokens of this grant; its calls end with those of the target. */

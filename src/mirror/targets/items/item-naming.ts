@@ -1,5 +1,5 @@
 /** How the items of each type of target are named: by people who link them, in a text, and in a cell of a CSV. Pure. */
-import type { SettingsOf, TargetSettings } from '../../../settings/schema-target.ts';
+import type { EventType, SettingsOf, TargetSettings } from '../../../settings/schema-target.ts';
 import type { HttpItems } from '../../../settings/target-http.ts';
 
 export interface ItemNaming {
@@ -38,6 +38,8 @@ export function itemNamingOf(target: TargetSettings): ItemNaming | undefined {
     case 'service':
       return serviceNaming(target);
     default:
+      // A type with items needs a case above; a type that only receives events belongs to EVENT_TYPES.
+      target satisfies { readonly type: EventType | 'postgres' };
       return undefined;
   }
 }
