@@ -1,7 +1,8 @@
 /** `import { openClient } from 'lockstep/client'`: every operation of the service's contract as a typed method. */
-import type { z } from 'zod';
+import { z } from 'zod';
+import { wrongUse } from '../base/errors.ts';
 import { type Kind, kindOf } from '../contract/kinds.ts';
-import type { Prefix } from '../contract/operation.ts';
+import { PREFIXES, type Prefix } from '../contract/operation.ts';
 import { type OperationName, type OperationTable, operationNames, operations } from '../contract/operations.ts';
 import { type CallOptions, createClient } from './call/client.ts';
 import { listIn, recordIn } from './call/decode.ts';
@@ -15,11 +16,11 @@ export interface TypedClientConfig {
   /** Address of the service, without the prefix of its routes. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Maximum calls a second of this client. Processes that use the same key have to share them. */
+  /** Maximum calls a second of this client, above 0. Processes that use the same key have to share them. */
   readonly requestsPerSecond: number;
-  /** Maximum calls in flight. Default: 8. */
+  /** Maximum calls in flight, at least 1. Default: 8. */
   readonly concurrency?: number;
-  /** For a whole call. Default: 15,000. */
+  /** For a whole call, 1 to 3,600,000. Default: 15,000. */
   readonly timeoutMs?: number;
   /** Sent as Authorization beside the API key. */
   readonly authorization?: { readonly scheme: string; readonly token: string };
@@ -28,6 +29,15 @@ export interface TypedClientConfig {
   /** How the service answers where its contract is silent (docs/gaps.md). Default: detected from its answers. */
   readonly dialect?: z.input<typeof dialectSchema>;
 }
+
+/** Checked at run time too: a rate that is not a number would be no limit. */
+const configSchema = z.object({
+  requestsPerSecond: z.number().positive(),
+  concurrency: z.int().min(1).default(8),
+  timeoutMs: z.number().min(1).max(3_600_000).default(15_000),
+  prefix: z.enum(['auto', ...PREFIXES]).default('auto'),
+  dialect: dialectSchema.prefault({}),
+});
 
 type BodyOf<Row> = Row extends { body: infer Body } ? Body : undefined;
 
@@ -77,10 +87,15 @@ export interface TypedClient extends Methods {
   close(): Promise<void>;
 }
 
-/** @throws LockstepError BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID */
+/** @throws LockstepError CLIENT_CONFIG_INVALID, BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID */
 export function openClient(config: TypedClientConfig): TypedClient {
-  const { requestsPerSecond, concurrency = 8, timeoutMs = 15_000, prefix = 'auto', baseUrl, apiKey } = config;
-  const dialect = dialectSchema.parse(config.dialect ?? {});
+  const parsed = configSchema.safeParse(config);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+    throw wrongUse(`openClient cannot use its options: ${problems}`, 'CLIENT_CONFIG_INVALID');
+  }
+  const { requestsPerSecond, concurrency, timeoutMs, prefix, dialect } = parsed.data;
+  const { baseUrl, apiKey } = config;
   const client = createClient({
     account: baseUrl,
     baseUrl,

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openClient as openTypedClient, type TypedClient } from '../../src/client/typed-client.ts';
 import { operationNames } from '../../src/contract/operations.ts';
 import { type Answer, type Reply, startHttpServer, type TestServer } from '../support/http-server.ts';
+import { anError } from '../support/matchers.ts';
 
 async function open(answer: Answer | Reply): Promise<{ client: TypedClient; server: TestServer }> {
   const server = await startHttpServer(answer);
@@ -18,6 +19,17 @@ test('has a method for each operation of the contract', async () => {
   const { close: _, ...kinds } = client;
   const methods = Object.entries(kinds).flatMap(([kind, names]) => Object.keys(names).map((name) => `${kind}.${name}`));
   expect(methods.sort()).toEqual([...operationNames].sort());
+});
+
+test.each([
+  [{ requestsPerSecond: Number.NaN }, 'requestsPerSecond: Invalid input: expected number, received NaN'],
+  [{ requestsPerSecond: 0 }, 'requestsPerSecond: Too small: expected number to be >0'],
+  [{ requestsPerSecond: -1, concurrency: 0 }, 'concurrency: Too small: expected number to be >=1'],
+  [{ timeoutMs: 0 }, 'timeoutMs: Too small: expected number to be >=1'],
+  [{ dialect: { pageParam: 'a b' } }, 'dialect.pageParam: expected the name of a query parameter'],
+])('refuses options that cannot be a limit: %j', (odd, says) => {
+  const config = { baseUrl: 'http://127.0.0.1:9', apiKey: 'a-key', requestsPerSecond: 5, ...odd };
+  expect(() => openTypedClient(config)).toThrow(expect.objectContaining(anError('CLIENT_CONFIG_INVALID', says, 2)));
 });
 
 test('puts the input of a call where the contract wants it', async () => {
