@@ -8,8 +8,8 @@ const file = path.join(import.meta.dirname, 'client.md');
 
 const HEAD = `# Lockstep as a library
 
-Generated from \`src/contract/operations.ts\` by \`npm run docs\`. Both modules come with their types. A TypeScript project
-needs \`skipLibCheck: true\`, because the types of some dependencies do not compile without it.
+Generated from \`src/contract/operations.ts\` by \`npm run docs\`. Both modules come with their types, for the module
+resolutions \`nodenext\` and \`bundler\`. A TypeScript project also needs \`@types/node\` and \`@types/pg\`.
 
 ## A workspace in your own process
 
@@ -18,9 +18,12 @@ import { startWorkspace } from 'lockstep';
 
 const workspace = await startWorkspace({ config: 'config/lockstep.yaml' }); // what \`lockstep start\` does, without the console
 const report = await workspace.runSync('nightly-contacts');
-console.log(report.status, report.counts);
+console.log(report.run, report.status, report.counts);
 await workspace.close();
 \`\`\`
+
+\`startWorkspace\`, \`runSync\` and \`openClient\` throw errors with a stable \`code\` ([errors.md](errors.md)). A run that fails is no error: the
+\`status\` of its report says so.
 
 If an account uses the embedded service, the program serves it on port 4100. To choose another port, set \`port\`; 0 takes any free one.
 
@@ -40,10 +43,10 @@ A call never rejects because of the network or the service. The \`status\` of it
 | status | means |
 |---|---|
 | \`applied\` | the service accepted the call; \`content\` has the records of a list, the record of a get, otherwise the answer |
-| \`refused\` | the service refused the call, and nothing changed there |
+| \`refused\` | the service refused the call, and nothing changed there; \`httpStatus\` and \`message\` say why |
 | \`limited\` | the service asked for fewer calls: try again after \`retryAfterMs\`; nothing changed there |
-| \`not-sent\` | the call was not sent |
-| \`unknown\` | the call was sent, and may have been applied: read the record before you send it again |
+| \`not-sent\` | the call was not sent; \`reason\` and \`message\` say why |
+| \`unknown\` | the call was sent, and may have been applied: read the record before you send it again; \`reason\` and \`message\` say why |
 
 The client retries nothing, except that a path that seems to be missing is tried once under the other prefix, and that a read is repeated
 where a redirect leads to the same path under the other prefix or with a slash at its end. The client makes \`requestsPerSecond\` calls a

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const registry = await startRegistry();
   try {
     const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier'];
-    await inFolder('npm', ['install', ...packed, ...quietly, '--registry', registry.url]);
+    await inFolder('npm', ['install', ...packed, '@types/node', '@types/pg', ...quietly, '--registry', registry.url]);
   } finally {
     registry.close();
   }
@@ -102,8 +102,9 @@ test('a program starts a workspace and calls its service, with types for both', 
   await writeFile(path.join(dir, 'wrong.mts'), WRONG);
   await writeFile(path.join(dir, 'lockstep.yaml'), SETTINGS);
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-  const flags = '--ignoreConfig --strict --skipLibCheck --module nodenext --target es2023 --lib es2023,dom';
-  await inFolder(process.execPath, [tsc, ...flags.split(' '), 'sample.mts', 'wrong.mts']);
+  const flags = '--ignoreConfig --strict --target es2023 --types node sample.mts wrong.mts'.split(' ');
+  await inFolder(process.execPath, [tsc, ...flags, '--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit']);
+  await inFolder(process.execPath, [tsc, ...flags, '--module', 'nodenext']);
   const { stdout } = await inFolder('env', [`ACME_KEY=${'k'.repeat(24)}`, process.execPath, 'sample.mjs']);
   expect(stdout).toBe('done 0 applied Ann\n');
 });
