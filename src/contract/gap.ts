@@ -1,7 +1,7 @@
 /** One thing the service's contract leaves open; the list of them is gaps.ts. */
-export interface Gap {
+export interface Gap<Id extends string = string> {
   /** Stable; the documentation links to it. */
-  readonly id: string;
+  readonly id: Id;
   /** The section of docs/contract.md that leaves it open. */
   readonly where: string;
   readonly question: string;

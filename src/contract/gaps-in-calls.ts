@@ -1,7 +1,7 @@
 /** What the contract leaves open about every call: addresses, answers, lists, errors, limits and events. */
 import type { Gap } from './gap.ts';
 
-export const gapsInCalls: readonly Gap[] = [
+export const gapsInCalls = [
   {
     id: 'prefix',
     where: 'Endpoints',
@@ -155,4 +155,4 @@ export const gapsInCalls: readonly Gap[] = [
     ourService: 'No.',
     clientDoes: 'It scans the lists and compares them with what it saw last.',
   },
-];
+] as const satisfies readonly Gap[];

@@ -1,7 +1,7 @@
 /** What the contract leaves open about its records: their fields, and what an operation makes of them. */
 import type { Gap } from './gap.ts';
 
-export const gapsInRecords: readonly Gap[] = [
+export const gapsInRecords = [
   {
     id: 'record-fields',
     where: 'Gaps in resource definitions',
@@ -221,4 +221,4 @@ export const gapsInRecords: readonly Gap[] = [
       '{"card_id": 5, "column_id": 2, "position": 0}. Without a position the card is moved to the end of the column. The column has to be in the same pipeline.',
     clientDoes: 'It sends what the caller gives, and only once.',
   },
-];
+] as const satisfies readonly Gap[];

@@ -8,4 +8,6 @@ import { gapsInRecords } from './gaps-in-records.ts';
 
 export type { Gap } from './gap.ts';
 
-export const gaps: readonly Gap[] = [...gapsInRecords, ...gapsInCalls];
+export type GapId = (typeof gapsInRecords | typeof gapsInCalls)[number]['id'];
+
+export const gaps: readonly Gap<GapId>[] = [...gapsInRecords, ...gapsInCalls];

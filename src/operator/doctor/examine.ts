@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../base/errors.ts';
 import type { Json } from '../../client/call/json.ts';
-import { type Gap, gaps } from '../../contract/gaps.ts';
+import { type Gap, type GapId, gaps } from '../../contract/gaps.ts';
 import { type Caller, createCaller, NotProbed } from './caller.ts';
 import { isAnswered, listReader } from './lists.ts';
 import { type Examination, type Finding, type LeftBehind, type Probe, unknown } from './probe.ts';
@@ -133,7 +133,7 @@ function unprobed(findings: readonly Finding[], writes: boolean, stopped: string
   const answered = new Set(findings.map(({ gap }) => gap));
   const byWriting = new Set(writingProbes.flatMap((probe) => probe.gaps));
   const byReading = new Set(readingProbes.flatMap((probe) => probe.gaps));
-  const why = ({ id }: Gap): string => {
+  const why = ({ id }: Gap<GapId>): string => {
     if (byWriting.has(id) && !writes) return 'not probed: needs --write-probes';
     if (byReading.has(id) || byWriting.has(id)) return `not probed: ${stopped ?? 'no record shows it'}`;
     return 'cannot be probed';

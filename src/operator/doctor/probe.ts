@@ -3,6 +3,7 @@
  * contract with *findings*. A probe is one file in probes/, and it uses only what the examination gives it.
  */
 import type { Json } from '../../client/call/json.ts';
+import type { GapId } from '../../contract/gaps.ts';
 import type { Kind, WholeKind } from '../../contract/kinds.ts';
 import type { Caller } from './caller.ts';
 import type { ListSeen } from './lists.ts';
@@ -18,8 +19,7 @@ export interface Setting {
 }
 
 export interface Finding {
-  /** The gap's id in src/contract/gaps.ts, or one of the doctor's own topics. */
-  readonly gap: string;
+  readonly gap: GapId | Topic;
   /** What the finding is about, usually a kind of records. */
   readonly about?: string;
   readonly found: string;
@@ -38,7 +38,7 @@ export interface Probe {
   /** For the progress line: "examining …". */
   readonly name: string;
   /** The gaps it answers, if there are records to examine. */
-  readonly gaps: readonly string[];
+  readonly gaps: readonly Finding['gap'][];
   run(exam: Examination): Promise<readonly Finding[]>;
 }
 
@@ -69,14 +69,15 @@ export interface Examination {
   };
 }
 
-/** Topics that are not gaps of the contract. */
-export const TOPICS: Readonly<Record<string, string>> = {
+/** What the doctor examines beside the gaps of the contract. */
+export const TOPICS = {
   address: 'Does the service answer at the address, and is the connection safe?',
   clock: 'Does the service’s clock match this machine’s clock?',
   latency: 'How long does a call take?',
   caches: 'Does a cache answer calls?',
   'hidden-marker': 'Does a task’s description keep text that a reader does not see?',
 };
+type Topic = keyof typeof TOPICS;
 
 export function settingOf(account: ProbedAccount, within: string, value: Json): Setting {
   return { path: `accounts.${account.name}.${within}`, value };
@@ -84,7 +85,7 @@ export function settingOf(account: ProbedAccount, within: string, value: Json): 
 
 /** Makes a finding from its gap, what was found, what the worker does about it, and optional members. */
 type Find = (
-  gap: string,
+  gap: Finding['gap'],
   found: string,
   does: string,
   more?: Pick<Finding, 'about' | 'setting' | 'needs' | 'cutsOff'>,
@@ -99,6 +100,6 @@ export const likely = finder('likely');
 export const unknown = finder('unknown');
 
 /** The finding if there is no record to examine. */
-export function nothingToSee(gap: string, about: string, does: string): Finding {
+export function nothingToSee(gap: Finding['gap'], about: string, does: string): Finding {
   return unknown(gap, 'no record to examine: run the doctor again when there are records', does, { about });
 }

@@ -7,7 +7,7 @@ import { operations } from '../../../contract/operations.ts';
 import { inWords } from '../answer-words.ts';
 import { certain, type Examination, type Finding, likely, type Probe } from '../probe.ts';
 
-const GAPS = ['record-fields', 'booleans', 'task-dates', 'import-link'];
+const GAPS = ['record-fields', 'booleans', 'task-dates', 'import-link'] as const;
 const KINDS_READ = ['contacts', 'customers', 'orders', 'tasks'] as const;
 const MAX_NAMES = 8;
 

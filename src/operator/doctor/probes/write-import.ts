@@ -12,7 +12,7 @@ import { certain, type Examination, type Finding, likely, type Probe, settingOf,
 import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';
 import { emailOf } from './write-contact.ts';
 
-const GAPS = ['import-body', 'import-or-create', 'import-mapping', 'import-link'];
+const GAPS = ['import-body', 'import-or-create', 'import-mapping', 'import-link'] as const;
 type ImportBody = Dialect['importBody'];
 
 const FORMS: readonly ImportBody[] = [{ contact_id: '$id' }, { id: '$id' }, { contact_ids: ['$id'] }];

@@ -10,7 +10,7 @@ import { certain, type Examination, type Finding, likely, type Probe, settingOf,
 import { leave, lookFor, mayHaveWritten, patienceMs, stopIfKeyRefused, testName } from '../test-records.ts';
 
 const METHOD = 'complete-method';
-const GAPS = [METHOD, 'completion-default', 'hidden-marker'];
+const GAPS = [METHOD, 'completion-default', 'hidden-marker'] as const;
 const ZERO_WIDTH = '\u200b\u200c\u200d\u200b';
 const MAX_PAGE = 4_096;
 
