@@ -9,7 +9,6 @@ import { readOrders } from '../src/syncs/orders/read-orders.ts';
 
 export const auditList = defineJob({
   name: 'audit-list',
-  summary: 'checks rows of earlier runs that were sent again',
   options: z.object({ resource: z.enum(['customers', 'orders']) }),
   waitsInPlace: true,
   run: (context) =>

@@ -12,7 +12,6 @@ import { createdId } from '../src/syncs/record-now.ts';
 
 export const createOrders = defineJob({
   name: 'create-orders',
-  summary: 'creates orders, and updates orders that differ',
   options: ordersOptions,
   parallel: 2, // while one drains at the end of its slice, the other uses the budget
   run: async (context) => sendReady(context, await orderSender(context), 'settle-orders'),

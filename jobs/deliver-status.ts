@@ -19,7 +19,6 @@ const STAY_MS = 20_000;
 
 export const deliverStatus = defineJob({
   name: 'deliver-status',
-  summary: 'waits for the deliveries of a run and settles its rows',
   options: tasksRunOptions,
   waitsInPlace: true,
   run: async (context): Promise<JobResult> => {

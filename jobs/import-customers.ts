@@ -11,7 +11,6 @@ import { contactSender } from '../src/syncs/contacts/send.ts';
 
 export const importCustomers = defineJob({
   name: 'import-customers',
-  summary: 'imports or creates customers for contacts, and updates changed ones',
   options: contactsOptions,
   parallel: 2, // while one drains at the end of its slice, the other uses the budget
   run: send,

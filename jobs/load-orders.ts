@@ -55,7 +55,6 @@ type Context = JobContext<OrdersOptions>;
 
 export const loadOrders = defineJob({
   name: 'load-orders',
-  summary: 'finds existing customers and orders, and decides about each row',
   options: ordersOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => load(context, exclusive)),

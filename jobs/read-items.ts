@@ -27,7 +27,6 @@ type Context = JobContext<TasksOptions>;
 
 export const readItems = defineJob({
   name: 'read-items',
-  summary: 'reads outside items back, reports what changed there, and repairs drifted items',
   options: tasksRunOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => readAll(context, exclusive)),

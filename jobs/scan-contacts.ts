@@ -54,7 +54,6 @@ type Context = JobContext<ContactsOptions>;
 
 export const scanContacts = defineJob({
   name: 'scan-contacts',
-  summary: 'reads customers and contacts, and decides about each contact',
   options: contactsOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => readAndDecide(context, exclusive)),

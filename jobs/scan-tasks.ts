@@ -34,7 +34,6 @@ type Context = JobContext<TasksOptions>;
 
 export const scanTasksJob = defineJob({
   name: 'scan-tasks',
-  summary: 'reads tasks, and queues what has changed for each target',
   options: tasksRunOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => scanAll(context, exclusive)),

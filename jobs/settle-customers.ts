@@ -25,7 +25,6 @@ const IMPORT: JobResult = { status: 'next', job: 'import-customers' };
 
 export const settleCustomers = defineJob({
   name: 'settle-customers',
-  summary: 'reads customers back and settles what was sent',
   options: contactsOptions,
   waitsInPlace: true,
   run: (context) =>

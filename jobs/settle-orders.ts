@@ -23,7 +23,6 @@ import { settleReadBack } from '../src/syncs/read-back.ts';
 
 export const settleOrdersJob = defineJob({
   name: 'settle-orders',
-  summary: 'reads orders back and settles what was sent',
   options: ordersOptions,
   waitsInPlace: true,
   run: (context) =>

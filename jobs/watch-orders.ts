@@ -55,7 +55,6 @@ const MOST_FILES = 1_000;
 
 export const watchOrders = defineJob({
   name: 'watch-orders',
-  summary: 'loads the order files of a folder',
   options: watchOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => look({ ...context, exclusive }).catch(asFailure)),

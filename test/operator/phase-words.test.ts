@@ -1,6 +1,7 @@
-/** Which phases a run has, in which order. */
+/** Which phases a run has, in which order, and in words. */
 import { expect, test } from 'vitest';
-import { phasesOf } from '../../src/operator/phase-words.ts';
+import { catalog } from '../../jobs/catalog.ts';
+import { phasesOf, phaseWords } from '../../src/operator/phase-words.ts';
 
 const startedAt = new Date();
 const times = (...phases: readonly string[]) => phases.map((phase) => ({ phase, startedAt, workedMs: 0, waits: [] }));
@@ -23,4 +24,9 @@ test('a phase that only some runs have stays in its place after the run', () => 
 
 test('a dry run has none but its reading', () => {
   expect(phasesOf({ ...run, type: 'contacts', dryRun: true }, times('scan-contacts'))).toEqual(['scan-contacts']);
+});
+
+test('each job has words for people', () => {
+  const named = catalog.jobs.map(({ name }) => name);
+  expect(named.filter((name) => phaseWords(name) === name.replaceAll('-', ' '))).toEqual([]);
 });

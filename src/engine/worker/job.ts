@@ -56,8 +56,6 @@ export type JobResult =
 export interface JobSpec<Options> {
   /** Kebab-case, verb first; also the name of its file, and the phase of its runs. */
   readonly name: string;
-  /** What it does, in one line, for people. */
-  readonly summary: string;
   readonly options: z.ZodType<Options>;
   /** How many of these jobs may run at once for one run, in all processes. Default 1. */
   readonly parallel?: number;
@@ -69,16 +67,15 @@ export interface JobSpec<Options> {
 /** A job that parses its options when it starts. */
 export interface Job {
   readonly name: string;
-  readonly summary: string;
   readonly parallel: number;
   readonly waitsInPlace: boolean;
   readonly run: (context: Omit<JobContext<unknown>, 'options'>) => Promise<JobResult>;
 }
 
 export function defineJob<Options>(spec: JobSpec<Options>): Job {
-  const { name, summary, options, parallel = 1, waitsInPlace = false, run } = spec;
+  const { name, options, parallel = 1, waitsInPlace = false, run } = spec;
   const parsing: Job['run'] = (context) => run({ ...context, options: options.parse(context.run.options) });
-  return { name, summary, parallel, waitsInPlace, run: parsing };
+  return { name, parallel, waitsInPlace, run: parsing };
 }
 
 /** A sync's type: which job its runs begin with, and what they write at the service. */

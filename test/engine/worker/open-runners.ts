@@ -18,7 +18,7 @@ export const finish: Work = async ({ pool, run }) => {
 
 /** The job of the phase in which runs begin. */
 export function work(run: Work, parallel = 1): Job {
-  return defineJob({ name: 'work', summary: 'works', options: z.unknown(), parallel, run });
+  return defineJob({ name: 'work', options: z.unknown(), parallel, run });
 }
 
 /** Returns or throws these, one after another, and then reports the run as finished. */

@@ -19,7 +19,6 @@ describe('an account that cannot continue', () => {
   const stuck = (until: Promise<void>) =>
     defineJob({
       name: 'wait',
-      summary: 'waits for the budget',
       options: z.unknown(),
       waitsInPlace: true,
       run: async (context) => {
@@ -163,7 +162,7 @@ describe('processes', () => {
         return { status: 'next', job: 'rest' };
       }),
     );
-    const rest = defineJob({ name: 'rest', summary: 'rests', options: z.unknown(), run: finish });
+    const rest = defineJob({ name: 'rest', options: z.unknown(), run: finish });
     for (let round = 0; round < 5; round++) {
       const run = await aRun(database);
       const all = runners.length > 0 ? runners : await Promise.all([1, 2, 3].map(() => running([alone, rest])));

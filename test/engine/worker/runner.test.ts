@@ -19,7 +19,6 @@ describe('a run continues', () => {
     });
     const second = defineJob({
       name: 'tidy',
-      summary: 'tidies',
       options: z.unknown(),
       run: async (context) => {
         seen.push('tidy');
@@ -49,7 +48,6 @@ describe('a run continues', () => {
     let size = 0;
     const job = defineJob({
       name: 'work',
-      summary: 'works',
       options,
       run: async (context) => {
         size = context.options.size;
