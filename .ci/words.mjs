@@ -61,9 +61,10 @@ const INSTEAD = {
 const root = path.join(import.meta.dirname, '..');
 const TEXTS = ['src', 'jobs', 'test', 'bench', 'docs', 'config', '.ci', '.github', '*.md'];
 const SELF = '.ci/words.mjs';
-const names = execFileSync('git', ['ls-files', ...TEXTS], { cwd: root, encoding: 'utf8' }).split('\n');
-/** A migration is never changed. */
-const isText = (name) => /\.(ts|mjs|js|md|yaml|yml|sh)$/.test(name) && name !== SELF;
+const LISTED = ['ls-files', '--cached', '--others', '--exclude-standard'];
+const names = execFileSync('git', [...LISTED, ...TEXTS], { cwd: root, encoding: 'utf8' }).split('\n');
+/** Not .sql: the comments of migrations stay as they are. */
+const isText = (name) => /\.(tsx?|mjs|js|css|md|yaml|yml|sh)$/.test(name) && name !== SELF;
 
 const pattern = new RegExp(
   `(?<![\\w-])(?:${Object.keys(INSTEAD)
