@@ -19,6 +19,7 @@ export interface SectionChanges {
   readonly removed: readonly string[];
 }
 
+/** Read only when a process starts. */
 const AT_START = ['database', 'redis', 'worker', 'console', 'health'] as const;
 
 export function changesBetween(before: Settings, after: Settings): SettingsChanges {
@@ -37,8 +38,7 @@ export function changesBetween(before: Settings, after: Settings): SettingsChang
 
 /** `after`, with what a process reads only when it starts as it is in `before`. */
 export function takeable(before: Settings, after: Settings): Settings {
-  const { database, redis, worker, console, health } = before;
-  return { ...after, database, redis, worker, console, health };
+  return { ...after, ...Object.fromEntries(AT_START.map((key) => [key, before[key]])) };
 }
 
 function changesOf(
