@@ -42,7 +42,7 @@ test.each([
   [['call', ''], 'contacts.create'],
   [['--data', 'elsewhere', 'runs', 'show', ''], 'run-1'],
   [['runs', 'export', 'run-1', '--data', 'elsewhere', '--out', ''], undefined],
-])('completes the argument of a command: %j', async (given, name) => {
+])('completes %j with %s', async (given, name) => {
   const cwd = await folder();
   await mkdir(path.join(cwd, 'elsewhere'));
   await rememberRuns(path.join(cwd, 'elsewhere'), ['run-1']);

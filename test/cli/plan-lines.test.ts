@@ -2,12 +2,14 @@
 import { afterAll, expect, test } from 'vitest';
 import { paint } from '../../src/cli/print/colour.ts';
 import { planLines } from '../../src/cli/print/plan-lines.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
 import { freshLedger, putRows } from '../engine/ledger/fresh-ledger.ts';
 import { aLoad } from '../engine/ledger/matching/load-worlds.ts';
+import { settingsOf } from '../settings/problems-in.ts';
 
 const database = await freshLedger();
 afterAll(() => database.close());
+
+const SETTINGS = settingsOf('accounts: { test: { apiKey: { env: KEY } } }');
 
 const ROWS = {
   create: { state: 'staged', client_id: '7' },
@@ -28,8 +30,6 @@ const CASES: readonly (readonly [kinds: readonly Kind[], line: string])[] = [
 ];
 
 test.each(CASES)('the plan of %j leaves out zeros', async (kinds, line) => {
-  const parsed = parseSettings({ text: 'accounts: { test: { apiKey: { env: KEY } } }', file: 'test.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
   const load = await aLoad(database);
   const run = { ...load, checkpoint: { updates: kinds.filter((kind) => kind === 'update').length } };
   await putRows(
@@ -37,14 +37,12 @@ test.each(CASES)('the plan of %j leaves out zeros', async (kinds, line) => {
     run,
     kinds.map((kind, i) => ({ source_id: String(i + 2), ...ROWS[kind] })),
   );
-  const lines = await planLines(database.pool, run, parsed.settings);
+  const lines = await planLines(database.pool, run, SETTINGS);
   expect(lines[0]).toBe(line);
   expect(lines.some((one) => one.startsWith('That takes'))).toBe(!line.includes('nothing to write'));
 });
 
 test('the plan shows the first orders with amount and customer', async () => {
-  const parsed = parseSettings({ text: 'accounts: { test: { apiKey: { env: KEY } } }', file: 'test.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
   const run = await aLoad(database);
   const rows = Array.from({ length: 7 }, (_, i) => ({
     source_id: String(i + 2),
@@ -54,7 +52,7 @@ test('the plan shows the first orders with amount and customer', async () => {
     fields: { order_id: `O-${i}`, amount: i === 0 ? 1200.5 : 7 },
   }));
   await putRows(database, run, rows);
-  const lines = (await planLines(database.pool, run, parsed.settings)).slice(2).map((line) => paint(line, false));
+  const lines = (await planLines(database.pool, run, SETTINGS)).slice(2).map((line) => paint(line, false));
   expect(lines.slice(0, 3)).toEqual([
     'The first 5 orders:',
     '  ORDER   AMOUNT  CUSTOMER',

@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import { importLinkFile } from '../../src/operator/link-import.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
 import { SETTINGS } from '../console/open-console.ts';
 import { freshLedger } from '../engine/ledger/fresh-ledger.ts';
+import { settingsOf } from '../settings/problems-in.ts';
 
 test('links of an unknown account or target are refused before their file is opened, so that it is not left open', async () => {
   const { pool, close } = await freshLedger();
-  const parsed = parseSettings({ text: SETTINGS, file: 'lockstep.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error('the settings are valid');
   const imported = (names: { account: string; target: string }) =>
-    importLinkFile(pool, parsed.settings, {
+    importLinkFile(pool, settingsOf(SETTINGS), {
       ...names,
       source: async () => Promise.reject(new Error('opened')),
       hasHeader: true,

@@ -7,8 +7,8 @@ import { readRun } from '../../src/engine/ledger/runs.ts';
 import type { GroupExample } from '../../src/engine/ledger/views/row-groups.ts';
 import { examplesOf, problemSections } from '../../src/operator/problem-rows.ts';
 import { reportRun } from '../../src/operator/run-report.ts';
-import { parseSettings } from '../../src/settings/parse.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
+import { settingsOf } from '../settings/problems-in.ts';
 
 const at = (facts: GroupExample['facts'], sourceId = '1'): GroupExample => ({ sourceId, label: null, facts });
 const named = (label: string, sourceId: string): GroupExample => ({ sourceId, label, facts: null });
@@ -56,9 +56,7 @@ test('says of all rows of a group only what holds for each of them', async () =>
     cells.map((facts, n) => ({ n: n + 4, sourceId: `${n}`, label: '', facts, ...invalid })),
   );
   await endRun(pool, run.id, 'done');
-  const parsed = parseSettings({ text: 'accounts: { demo: {} }', file: '/lockstep.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error('the settings are valid');
-  const report = await reportRun(pool, await readRun(pool, run.id), parsed.settings);
+  const report = await reportRun(pool, await readRun(pool, run.id), settingsOf('accounts: { demo: {} }'));
   const sections = await problemSections(pool, report, PLAIN_HINTS);
   const [section, cut] = ['review', 'invalid'].map((one) => sections.find(({ verdict }) => verdict === one));
   const first = `hook: HTTP 400; attempts when the run ended: 1; the next one was due at ${due}.`;

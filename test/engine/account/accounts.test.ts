@@ -6,8 +6,8 @@ import { type AccountAccess, createAccounts } from '../../../src/engine/account/
 import { RetryLater } from '../../../src/engine/account/failure.ts';
 import { readCall } from '../../../src/engine/account/reads.ts';
 import { readLearnt } from '../../../src/engine/ledger/scopes/learnt.ts';
-import { parseSettings } from '../../../src/settings/parse.ts';
 import { accountNamed } from '../../../src/settings/settings.ts';
+import { settingsOf } from '../../settings/problems-in.ts';
 import { startHttpServer } from '../../support/http-server.ts';
 import { freshLedger } from '../ledger/fresh-ledger.ts';
 
@@ -44,9 +44,7 @@ async function accountsWith({ store, access }: { store?: BudgetStore; access?: (
 
 function accessTo(url: string): AccountAccess {
   const text = `accounts: { acme: { url: "${url}", apiKey: { env: ACME_KEY }, budget: { settle: 7s } } }`;
-  const parsed = parseSettings({ text, file: 'test.yaml', env: {} });
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  return { settings: accountNamed(parsed.settings, 'acme'), baseUrl: url, apiKey: 'k', authorization: undefined };
+  return { settings: accountNamed(settingsOf(text), 'acme'), baseUrl: url, apiKey: 'k', authorization: undefined };
 }
 
 test('a renewed account is opened again for new work, and a job that holds the earlier one keeps it', async () => {

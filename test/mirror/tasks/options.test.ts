@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest';
 import { tasksRunOptions } from '../../../src/mirror/tasks/options.ts';
-import { parseSettings } from '../../../src/settings/parse.ts';
 import { syncNamed } from '../../../src/settings/settings.ts';
+import { problemsIn, settingsOf } from '../../settings/problems-in.ts';
 
-function parse(options: string) {
-  const text = `
+const withOptions = (options: string) => `
 accounts: { demo: {} }
 syncs: { mirror: { job: tasks, account: demo, targets: [hook], options: ${options} } }
 targets: { hook: { type: webhook, url: https://x.example/hook, secret: { env: S } } }`;
-  return parseSettings({ text, file: 'test.yaml', env: {} });
-}
 
 const BACK = { onConflict: 'service', poll: [], pollShare: 1, reconcile: false };
 
@@ -20,9 +17,7 @@ test.each([
     { subtasks: true, subtasksShare: 1, backfill: false, pipelines: ['3', 'p-7'], doneColumns: ['Done'], ...BACK },
   ],
 ])('the options %s are what a run of the sync reads', (options, read) => {
-  const parsed = parse(options);
-  if (parsed.status !== 'valid') throw new Error(JSON.stringify(parsed.problems));
-  const sync = syncNamed(parsed.settings, 'mirror');
+  const sync = syncNamed(settingsOf(withOptions(options)), 'mirror');
   expect(tasksRunOptions.parse({ ...sync.options, targets: ['hook'] })).toEqual({ ...read, targets: ['hook'] });
 });
 
@@ -35,4 +30,4 @@ test.each([
   '{ onConflict: both }',
   '{ poll: [hook] }',
   '{ poll: [other] }',
-])('the options %s are refused', (options) => expect(parse(options).status).toBe('invalid'));
+])('the options %s are refused', (options) => expect(problemsIn(withOptions(options))).not.toEqual([]));
