@@ -69,7 +69,7 @@ export const CELL_REASONS = {
   ORDER_ID_DECIMAL: {
     meaning:
       'A program wrote the order_id as a decimal number (1001.0), so it is not the one that other files have (1001).',
-    sentence: 'is a decimal number: a program may have made it of a whole one.',
+    sentence: 'is a decimal number: a program may have added the decimals to a whole number.',
     remedy: 'Export it as text, without decimals.',
   },
   CLIENT_ID_CUT_SHORT: {
