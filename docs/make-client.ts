@@ -50,7 +50,7 @@ A call never rejects because of the network or the service. The \`status\` of it
 
 The client retries nothing, except that a path that seems to be missing is tried once under the other prefix, and that a read is repeated
 where a redirect leads to the same path under the other prefix or with a slash at its end. The client makes \`requestsPerSecond\` calls a
-second at most, in this process; a budget that processes share is part of a workspace. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
+second at most. It does not know of other clients and processes with the same key; the processes of a workspace share one budget. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
 
 Every method also takes \`signal\` and \`timeoutMs\`. In the table, a question mark means that a member may be left out. *Again* says whether a
 call can be sent again: where it says no, each call is applied. *Shown by* names the read that shows whether a call was applied.
