@@ -109,11 +109,10 @@ function listDecided({ out }: Session, all: readonly Decision[], limit: number):
     one.note ?? '',
   ]);
   out.table(titles, rows, { none: 'There is no decision yet.' });
-  const result = shown.map(({ scope: _, entry: __, ...one }) => ({
-    id: idOf(one as Decision),
-    ...one,
-    state: stateOf(one as Decision),
-  }));
+  const result = shown.map((decision) => {
+    const { scope: _, entry: __, ...one } = decision;
+    return { id: idOf(decision), ...one, state: stateOf(decision) };
+  });
   out.result({ decisions: result, total: all.length });
 }
 
