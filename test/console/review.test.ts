@@ -29,6 +29,24 @@ test('a row that can only be ignored says what to do at the service, and its run
   expect(await pageAt(web, `/runs/${await ordersInReview(['Bob'])}`)).toContain('action=retry');
 });
 
+test('what differs is shown side by side, with the record that differs', async () => {
+  const differences = [
+    { field: 'amount', is: '9', expected: '<b>5' },
+    { field: 'status', is: '', expected: 'paid' },
+    { field: 'description' },
+  ];
+  await ordersInReview(['Ann'], { reason: 'CONTENT_DIFFERS', facts: { order: '88', action: 'created', differences } });
+  const [{ id }] = (await call('/review')).json.items;
+  const page = await pageAt(web, `/review/items/${encodeURIComponent(id)}`);
+  const table = page.slice(page.indexOf('<table class="list evidence">'), page.indexOf('</table>'));
+  const cells = table.split(/<[^>]+>/).filter((text) => text !== '' && text !== 'different: ');
+  expect(cells).toEqual([
+    ...['Record', 'amount', 'status', 'description'],
+    ...['This order', '&lt;b&gt;5', 'paid', '(as in the row)'],
+    ...['Order 88', '9', '(empty)', '(another)'],
+  ]);
+});
+
 test('the second of two people who decide about a row is told, and the first decision stays', async () => {
   await inReview(['Ann']);
   const { mark } = (await call(ITEM)).json.item;
