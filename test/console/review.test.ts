@@ -78,9 +78,9 @@ test('the page of a run says how many of its rows people have decided, and offer
   await inReview(['Ann', 'Bob']);
   const { runs } = (await call('/runs')).json;
   const page = () => pageAt(web, `/runs/${runs[0].run}`);
-  const decide = async (item: string) => {
+  const decide = async (item: string, choice: object = { choice: 'ignore' }) => {
     const { mark } = (await call(item)).json.item;
-    expect((await call(`${item}/decide`, { choice: 'ignore', mark })).status).toBe(200);
+    expect((await call(`${item}/decide`, { ...choice, mark })).status).toBe(200);
   };
   expect(await page()).not.toContain('People have decided');
   await decide(ITEM);
@@ -90,7 +90,14 @@ test('the page of a run says how many of its rows people have decided, and offer
   await decide(`/review/items/${encodeURIComponent('acme/contact-2')}`);
   const html = await page();
   expect(html).toContain('People have decided about all of them');
-  expect(html).not.toContain('Decide them');
+  expect(html).not.toMatch(/Decide (them|it)|Retry the load/);
+  const load = await ordersInReview(['Ann']);
+  expect(await pageAt(web, `/runs/${load}`)).toContain('Decide it with');
+  await decide(`/review/items/${encodeURIComponent(`${load}/1`)}`, { choice: 'use', record: '15' });
+  expect(await pageAt(web, `/runs/${load}`)).toContain(
+    `<a href="/confirm?action=retry&amp;run=${load}">Retry the load</a>`,
+  );
+  expect(await pageAt(web, `/runs/${load}`)).not.toContain('Decide it with');
 });
 
 test('a decision is refused if the evidence has changed, and if it is not possible', async () => {
