@@ -108,11 +108,19 @@ interface ActsProps {
 function Acts({ counted, settings, isDisabled }: ActsProps) {
   const { target } = counted;
   const path = targetPath(target);
+  const isLeft = isStranded(counted, settings);
   const takesTests = channelIn(target) !== undefined || TAKE_TESTS.includes(settings.targets[target]?.type);
   return (
     <>
       {isDisabled && <Act path={`${path}/enable`} label="Enable" primary />}
-      {isStranded(counted, settings) && <Act path={`${path}/drop`} label="Drop what waits" />}
+      {isLeft && <Act path={`${path}/drop`} label="Drop what waits" />}
+      {counted.open > 0 && !isLeft && !isDisabled && (
+        <Button
+          id="try-now"
+          to={addressOf('/deliveries/confirm', { target, verdict: 'waiting' })}
+          label="Try what waits now"
+        />
+      )}
       {takesTests && <Act path={`${path}/test`} label="Send a test message" />}
     </>
   );
