@@ -100,6 +100,25 @@ test('the page of a run says how many of its rows people have decided, and offer
   expect(await pageAt(web, `/runs/${load}`)).not.toContain('Decide it with');
 });
 
+test('of all rows of a reason, orders are ignored at once, and contacts by the next run', async () => {
+  const all = { choice: 'ignore', reason: 'AMBIGUOUS_MATCH' };
+  const ignore = async () => {
+    const page = await pageAt(web, `/review/confirm?${new URLSearchParams(all)}`);
+    const { mark } = (await call(`/review/group?${new URLSearchParams(all)}`)).json;
+    return [
+      /nothing is sent for them\. ([^.]*\.)/.exec(page)?.[1],
+      (await call('/review/group', { ...all, mark })).json.said,
+    ];
+  };
+  await ordersInReview(['Ann', 'Bob'], { reason: 'AMBIGUOUS_MATCH', facts: {} });
+  expect(await ignore()).toEqual(['Orders count as existing.', '2 orders are ignored.']);
+  await inReview(['Ann']);
+  expect(await ignore()).toEqual([
+    'Contacts are listed again when their evidence changes.',
+    '1 contact will be ignored until the evidence changes. The next run of the sync applies it.',
+  ]);
+});
+
 test('a decision is refused if the evidence has changed, and if it is not possible', async () => {
   await inReview(['Ann']);
   const { mark } = (await call(ITEM)).json.item;
