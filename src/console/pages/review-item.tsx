@@ -215,7 +215,7 @@ function Compared({ fields, own, other }: ComparedProps) {
     <>
       {fields.map(([key, word]) => (
         <td data-label={word}>
-          {isSame(own[key], other[key]) ? (
+          {own[key] === undefined || isSame(own[key], other[key]) ? (
             <Value text={other[key]} />
           ) : (
             <mark>
@@ -229,7 +229,7 @@ function Compared({ fields, own, other }: ComparedProps) {
   );
 }
 
-const isSame = (one = '', other = '') => one.trim().toLowerCase() === other.trim().toLowerCase();
+const isSame = (one: string, other = '') => one.trim().toLowerCase() === other.trim().toLowerCase();
 
 function Value({ text }: { readonly text: string | undefined }) {
   return text === undefined ? <span class="dim">none</span> : <Foreign text={text} most={200} />;
