@@ -153,7 +153,8 @@ function answerFailures(app: FastifyInstance, { database, people, hint }: Shared
     if (code === 'CONSOLE_SIGN_IN') return toLogin(request, reply);
     const { person } = request;
     const again = httpStatus !== 503 ? undefined : request.method === 'GET' ? 'read' : 'sent';
-    const html = renderFrame(titleOf(failure), failurePage(failure, again), {
+    const back = httpStatus === 409 && request.method === 'POST' ? formPath(request) : '/';
+    const html = renderFrame(titleOf(failure), failurePage(failure, again, back), {
       person,
       hasSession: person !== undefined && !people.isOpen,
       hint,
@@ -194,8 +195,8 @@ function titleOf({ httpStatus, account }: Failure): string {
   return account === undefined ? (TITLES[httpStatus] ?? 'Not done') : 'The account is suspended';
 }
 
-/** `again`: how the person continues once the database is back. */
-function failurePage(failure: Failure, again: 'read' | 'sent' | undefined) {
+/** `again`: how the person continues once the database is back. `back`: the page of the form. */
+function failurePage(failure: Failure, again: 'read' | 'sent' | undefined, back: string) {
   const { code, message, account: stopped } = failure;
   return (
     <Empty title={titleOf(failure)} isPage>
@@ -214,6 +215,7 @@ function failurePage(failure: Failure, again: 'read' | 'sent' | undefined) {
       </p>
       <p class="acts">
         {stopped !== undefined && <Button to={accountPath(stopped)} label={`See account ${stopped}`} primary />}
+        {back !== '/' && <Button to={back} label="Back to the page" />}
         <Button to="/" label="Home" />
       </p>
     </Empty>

@@ -6,12 +6,10 @@ import { type Hints, statementFor } from '../base/reasons/reasons.ts';
 import type { Choice } from '../engine/ledger/decisions.ts';
 import { MOST_COUNTED, type ReviewItem, type ReviewPage, type Subject } from '../engine/ledger/views/review-items.ts';
 import { didYouMean, quote } from '../settings/message-parts.ts';
+import { evidenceOf } from './review-evidence.ts';
 
 /** Customers shown beside a contact on the command line, at most. */
 export const MOST_CUSTOMERS = 4;
-
-/** The keys of a record, as people call them. */
-export const KEY_WORDS = { name: 'name', email: 'e-mail', phone: 'phone', org: 'organization' };
 
 /** How many wait. */
 export function waitWords({ total, isMore }: Pick<ReviewPage, 'total' | 'isMore'>): string {
@@ -129,10 +127,8 @@ export function meaningsFor(item: Decidable): string {
   return words.join(' ');
 }
 
-/** The records that an item may be: customers, or the order that differs. */
-export function recordsFor({ kind, reason, facts, customers }: ReviewItem): readonly string[] {
-  return kind === 'order' && reason === 'DIFFERS' ? [String(facts?.order)] : Object.keys(customers);
-}
+/** The records that an item may be, or that differ from it. */
+export const recordsFor = (item: ReviewItem): readonly string[] => Object.keys(evidenceOf(item).records);
 
 /** The options of `review decide` for an item, ready to type; a customer of another contact cannot be chosen. */
 export function optionsFor(item: ReviewItem): readonly string[] {

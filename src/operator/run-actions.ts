@@ -84,9 +84,9 @@ export async function requireResumable(db: Queryable, run: Run, hint: Hint): Pro
 
 /**
  * Resumes a failed or paused run; of a run that awaits approval, the plan `seen` is approved, or of a load only its `first` orders.
- * A running one stays as it is. `by`: who does it. @throws also PLAN_REPLACED, RUN_IN_THE_WAY, NO_PLAN_OF_A_LOAD
+ * Returns false for a running one, which stays as it is. `by`: who does it. @throws also PLAN_REPLACED, RUN_IN_THE_WAY, NO_PLAN_OF_A_LOAD
  */
-export async function reopenRun(pool: pg.Pool, run: Run, approving: Approving, hint: Hint): Promise<void> {
+export async function reopenRun(pool: pg.Pool, run: Run, approving: Approving, hint: Hint): Promise<boolean> {
   await requireResumable(pool, run, hint);
   const { by, seen = run.planId, first } = approving;
   const { id, status, resource } = run;
@@ -95,10 +95,10 @@ export async function reopenRun(pool: pg.Pool, run: Run, approving: Approving, h
     const message = `Run ${id} is not a load that waits for approval, so its first orders cannot be approved alone. ${remedy}: ${hint(command)}`;
     throw wrongUse(message, 'NO_PLAN_OF_A_LOAD');
   }
-  if (status === 'running') return;
+  if (status === 'running') return false;
   const plan = { id, planId: seen };
   const approve = () => (first === undefined ? approveRun(pool, plan, by) : approveFirst(pool, plan, by, first));
-  if (await (awaitsApproval(run) ? approve() : resumeRun(pool, id))) return;
+  if (await (awaitsApproval(run) ? approve() : resumeRun(pool, id))) return true;
   const now = await readRun(pool, id);
   if (now.status !== status) return reopenRun(pool, now, { ...approving, seen }, hint); // another person was faster
   if (awaitsApproval(now) && now.planId !== seen) {

@@ -15,6 +15,9 @@ test('a target is failing while its deliveries are retried, in the list and on i
     expect([path, html]).toEqual([path, expect.stringContaining('1 delivery failed and will be retried')]);
   }
   expect(await htmlAt('/targets/hook')).not.toContain('no problem');
+  expect(await htmlAt('/targets/hook')).toMatch(
+    /href="\/deliveries\/confirm\?target=hook&amp;verdict=waiting">Try what waits now</,
+  );
 });
 
 test('a target with dead letters is not said to have no problem, and Activity says until when they were sent again', async () => {
@@ -163,7 +166,8 @@ test('a target that left the settings is named with its deliveries, wherever the
   expect(await htmlAt('/targets/hook')).toContain('<code>lockstep targets check hook</code>');
   const home = await htmlAt('/');
   expect(home).toContain('not in the settings: 1 delivery waits until the settings have the target again');
-  expect(home).toMatch(/target former.*<a href="\/targets\/former">See its deliveries</s);
+  expect(home).toMatch(/target former.*<a href="\/targets\/former">See the target</s);
+  expect(await htmlAt('/targets/former')).not.toContain('Try what waits now');
   for (const path of ['/deliveries', '/deliveries/msg_0']) {
     const html = await htmlAt(path);
     expect(html).toContain('until the settings have its target again');

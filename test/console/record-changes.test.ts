@@ -14,8 +14,8 @@ beforeEach(async () => {
 afterAll(() => harness.close());
 
 /** Sends a form, and returns the address of the next page, or the page itself. */
-async function post(at: string, fields: Readonly<Record<string, string>>): Promise<string> {
-  const answer = await postForm(web, at, fields);
+async function post(at: string, fields: Readonly<Record<string, string>>, from?: string): Promise<string> {
+  const answer = await postForm(web, at, fields, from);
   return answer.headers.get('location') ?? answer.text();
 }
 
@@ -32,7 +32,9 @@ test('a record that is changed in two tabs keeps the first change, and the secon
   const [one, other] = [await open(), await open()];
   const first = { ...one, organization: 'Lee Ltd' };
   await post(change, first);
-  expect(await post(change, { ...other, phone_number: '+49 30 1' })).toContain('has changed since it was read');
+  const refused = await post(change, { ...other, phone_number: '+49 30 1' }, '/records/test/customers/1');
+  expect(refused).toContain('has changed since it was read');
+  expect(refused).toContain('href="/records/test/customers/1">Back to the page</a>');
   expect(await post(change, first)).toBe('/records/test/customers/1');
   await post(change, { ...(await open()), phone_number: '+49 30 1' });
   const [customer] = await harness.customers();

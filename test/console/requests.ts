@@ -18,12 +18,13 @@ export async function pageAt({ url }: At, path: string): Promise<string> {
   return (await fetch(url + path)).text();
 }
 
-/** Sends a form, as a page of the console does. */
+/** Sends a form, as a page of the console does. `from`: the page. */
 export function postForm(
   { url }: At,
   path: string,
   fields: URLSearchParams | FormData | Readonly<Record<string, string>> = {},
+  from = '/',
 ): Promise<Response> {
   const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
-  return fetch(url + path, { method: 'POST', headers: { origin: url }, body, redirect: 'manual' });
+  return fetch(url + path, { method: 'POST', headers: { origin: url, referer: url + from }, body, redirect: 'manual' });
 }

@@ -123,7 +123,7 @@ describe.runIf(CHROMIUM)('review', () => {
     await late.goto(page.url());
     await page.getByLabel('Note').fill('test data');
     await page.getByRole('button', { name: 'Ignore' }).click();
-    expect(await page.textContent('[role=status]')).toContain('2 rows will be ignored');
+    expect(await page.textContent('[role=status]')).toContain('2 contacts will be ignored');
     await late.getByRole('button', { name: 'Ignore' }).click();
     expect(await late.textContent('[role=status]')).toContain('Nothing was decided');
     await page.getByRole('link', { name: 'See the decisions, or undo them' }).click();

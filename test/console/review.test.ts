@@ -29,6 +29,24 @@ test('a row that can only be ignored says what to do at the service, and its run
   expect(await pageAt(web, `/runs/${await ordersInReview(['Bob'])}`)).toContain('action=retry');
 });
 
+test('what differs is shown side by side, with the record that differs', async () => {
+  const differences = [
+    { field: 'amount', is: '9', expected: '<b>5' },
+    { field: 'status', is: '', expected: 'paid' },
+    { field: 'description' },
+  ];
+  await ordersInReview(['Ann'], { reason: 'CONTENT_DIFFERS', facts: { order: '88', action: 'created', differences } });
+  const [{ id }] = (await call('/review')).json.items;
+  const page = await pageAt(web, `/review/items/${encodeURIComponent(id)}`);
+  const table = page.slice(page.indexOf('<table class="list evidence">'), page.indexOf('</table>'));
+  const cells = table.split(/<[^>]+>/).filter((text) => text !== '' && text !== 'different: ');
+  expect(cells).toEqual([
+    ...['Record', 'amount', 'status', 'description'],
+    ...['This order', '&lt;b&gt;5', 'paid', '(as in the row)'],
+    ...['Order 88', '9', '(empty)', '(another)'],
+  ]);
+});
+
 test('the second of two people who decide about a row is told, and the first decision stays', async () => {
   await inReview(['Ann']);
   const { mark } = (await call(ITEM)).json.item;
@@ -60,9 +78,9 @@ test('the page of a run says how many of its rows people have decided, and offer
   await inReview(['Ann', 'Bob']);
   const { runs } = (await call('/runs')).json;
   const page = () => pageAt(web, `/runs/${runs[0].run}`);
-  const decide = async (item: string) => {
+  const decide = async (item: string, choice: object = { choice: 'ignore' }) => {
     const { mark } = (await call(item)).json.item;
-    expect((await call(`${item}/decide`, { choice: 'ignore', mark })).status).toBe(200);
+    expect((await call(`${item}/decide`, { ...choice, mark })).status).toBe(200);
   };
   expect(await page()).not.toContain('People have decided');
   await decide(ITEM);
@@ -72,7 +90,33 @@ test('the page of a run says how many of its rows people have decided, and offer
   await decide(`/review/items/${encodeURIComponent('acme/contact-2')}`);
   const html = await page();
   expect(html).toContain('People have decided about all of them');
-  expect(html).not.toContain('Decide them');
+  expect(html).not.toMatch(/Decide (them|it)|Retry the load/);
+  const load = await ordersInReview(['Ann']);
+  expect(await pageAt(web, `/runs/${load}`)).toContain('Decide it with');
+  await decide(`/review/items/${encodeURIComponent(`${load}/1`)}`, { choice: 'use', record: '15' });
+  expect(await pageAt(web, `/runs/${load}`)).toContain(
+    `<a href="/confirm?action=retry&amp;run=${load}">Retry the load</a>`,
+  );
+  expect(await pageAt(web, `/runs/${load}`)).not.toContain('Decide it with');
+});
+
+test('of all rows of a reason, orders are ignored at once, and contacts by the next run', async () => {
+  const all = { choice: 'ignore', reason: 'AMBIGUOUS_MATCH' };
+  const ignore = async () => {
+    const page = await pageAt(web, `/review/confirm?${new URLSearchParams(all)}`);
+    const { mark } = (await call(`/review/group?${new URLSearchParams(all)}`)).json;
+    return [
+      /nothing is sent for them\. ([^.]*\.)/.exec(page)?.[1],
+      (await call('/review/group', { ...all, mark })).json.said,
+    ];
+  };
+  await ordersInReview(['Ann', 'Bob'], { reason: 'AMBIGUOUS_MATCH', facts: {} });
+  expect(await ignore()).toEqual(['Orders count as existing.', '2 orders are ignored.']);
+  await inReview(['Ann']);
+  expect(await ignore()).toEqual([
+    'Contacts are listed again when their evidence changes.',
+    '1 contact will be ignored until the evidence changes. The next run of the sync applies it.',
+  ]);
 });
 
 test('a decision is refused if the evidence has changed, and if it is not possible', async () => {

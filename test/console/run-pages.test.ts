@@ -141,6 +141,14 @@ test('a last page that is full leads to no empty one', async () => {
   expect(await htmlAt('/activity')).toContain('rel="next"');
 });
 
+test('a second person who resumes a run reads that it is running already, and this is kept', async () => {
+  const { id } = await aRun(database);
+  await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });
+  for (const refused of [undefined, 'RUNNING_ALREADY'])
+    expect((await call(`/runs/${id}/resume`, {})).json.refused).toBe(refused);
+  expect(await htmlAt('/activity')).toContain('RUNNING_ALREADY');
+});
+
 test('a resumed run that has ended since is not said to continue', async () => {
   const { id } = await aRun(database);
   await endRun(database.pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'away' });

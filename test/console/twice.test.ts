@@ -229,7 +229,9 @@ test('a load that was not approved is planned and asked about again, also by its
   const { id } = begun.run;
   await (await harness.workspace.work()).attend(begun.run);
   await awaitsApproval(id);
+  expect(await look(`/runs/${id}/approve`)).toContain('Type 1,000');
   await post(`/runs/${id}/cancel`);
+  expect(await look(`/runs/${id}/approve`)).not.toContain('Type 1,000');
   await Promise.all([post(`/runs/${id}/retry`), post(`/runs/${id}/retry`)]);
   await awaitsApproval(id);
   expect(await post(`/runs/${id}/resume`)).toBe(`/runs/${id}/approve`);

@@ -46,6 +46,18 @@ test('writes only the first orders, then plans the others again and waits until 
   expect(await harness.tally(run)).toEqual({ in: 6, created: 5, existing: 1 });
 });
 
+test('retries a row without another approval once all orders were approved', async () => {
+  const run = await harness.load(ordersCsv(3), { confirm: true });
+  const first = await approve(run, 1);
+  harness.front.set(async ({ path }, pass) => (path.endsWith('/orders/create') ? { status: 422, body: '{}' } : pass()));
+  expect((await approve(first)).status).toBe('done');
+  expect(await harness.tally(run)).toEqual({ in: 3, created: 1, rejected: 2 });
+  harness.front.set();
+  expect(await retryLoad(harness.database.pool, await now(run), String)).toBe(2);
+  expect((await stopped(run)).status).toBe('done');
+  expect(await harness.orderCommits()).toEqual(eachOnce(3));
+});
+
 test('creates only the customers of the first orders', async () => {
   const rows = [1, 2, 3, 4].map((n) => `O-${n},new${n}@example.com,${n}`);
   const csv = csvOf('order_id,customer_email,amount', rows);

@@ -203,7 +203,8 @@ export const ROW_REASONS = {
     meaning: 'The service accepted the order or the customer, but shows different content.',
     sentence:
       '[Order {order}][Customer {customer}] was {action}, but the service shows different content: {differences}.',
-    remedy: 'Correct it at the service by hand.[?isSentAgain  Or run the sync again: it sends what is missing.]',
+    remedy:
+      'Correct it at the service by hand.[?order  Then ignore the row with `lockstep review`.][?isSentAgain  Or run the sync again: it sends what is missing.]',
   },
   UPDATE_IGNORED: {
     meaning: 'The service accepted the update of the customer, and still shows the former values.',

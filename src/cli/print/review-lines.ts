@@ -4,7 +4,8 @@ import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shortLabel } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
 import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
-import { groupCount, KEY_WORDS, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
+import { groupCount, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
+import { evidenceOf } from '../../operator/review-evidence.ts';
 import { asksForCustomer } from '../../operator/same-customer.ts';
 import { oneOf } from '../../settings/message-parts.ts';
 import { styled } from './colour.ts';
@@ -41,22 +42,21 @@ function itemLines(id: string, item: ReviewItem, hint: (command: string) => stri
   ];
 }
 
-/** The keys of the item beside the keys of each customer that it may belong to. */
-function evidenceTable({ kind, keys, customers }: ReviewItem): readonly string[] {
-  const all = Object.entries(customers);
+/** The item beside each record that it may be, or that differs from it. */
+function evidenceTable(item: ReviewItem): readonly string[] {
+  const { what, fields, own, records } = evidenceOf(item);
+  const all = Object.entries(records);
   const shown = all.slice(0, MOST_CUSTOMERS);
   if (shown.length === 0) return [];
   const cell = (of: Keys | null, key: string) => (of === null ? 'id only' : visible(shortLabel(of[key] ?? '-')));
-  const rows = Object.entries(KEY_WORDS)
-    .filter(([key]) => [keys, ...shown.map(([, of]) => of)].some((of) => of?.[key] !== undefined))
-    .map(([key, word]) => [word, cell(keys, key), ...shown.map(([, of]) => cell(of, key))]);
-  const more = all.length > shown.length ? [`and ${plural(all.length - shown.length, 'more customer')}`] : [];
-  return [...table(['', kind, ...shown.map(([customer]) => `customer ${customer}`)], rows), ...more];
+  const rows = fields.map(([key, word]) => [word, cell(own, key), ...shown.map(([, of]) => cell(of, key))]);
+  const more = all.length > shown.length ? [`and ${plural(all.length - shown.length, `more ${what}`)}`] : [];
+  return [...table(['', `this ${item.kind}`, ...shown.map(([id]) => `${what} ${id}`)], rows), ...more];
 }
 
-/** The same in one line, for a cell of a file: `customer 15: ann lee, ann@example.com; customer 16: id only`. */
-export function evidenceLine({ keys, customers }: ReviewItem): string {
-  const words = (of: Keys | null) => (of === null ? 'id only' : Object.keys(KEY_WORDS).flatMap((key) => of[key] ?? []));
-  const line = (name: string, of: Keys | null) => `${name}: ${[words(of)].flat().join(', ')}`;
-  return [line('row', keys), ...Object.entries(customers).map(([id, of]) => line(`customer ${id}`, of))].join('; ');
+/** The same in one line, for a cell of a file: `row: ann lee, ann@example.com; customer 15: id only`. */
+export function evidenceLine(item: ReviewItem): string {
+  const { what, fields, own, records } = evidenceOf(item);
+  const words = (of: Keys | null) => (of === null ? 'id only' : fields.flatMap(([key]) => of[key] ?? []).join(', '));
+  return [`row: ${words(own)}`, ...Object.entries(records).map(([id, of]) => `${what} ${id}: ${words(of)}`)].join('; ');
 }

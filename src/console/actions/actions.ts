@@ -71,7 +71,8 @@ const ON_RUNS: Readonly<Record<RunAction, Perform>> = {
   },
   async resume({ pool, hint }, id, { by, seen, first }) {
     const run = await readRun(pool, id);
-    await reopenRun(pool, run, { by, seen: seen ?? run.planId, first }, hint);
+    if (!(await reopenRun(pool, run, { by, seen: seen ?? run.planId, first }, hint)))
+      return { said: `Run ${id} is running already; nothing has changed.`, run: id, refused: 'RUNNING_ALREADY' };
     if (!awaitsApproval(run)) return { said: `Run ${id} was resumed.`, run: id };
     if (first === undefined) return { said: `Run ${id} was approved.`, run: id, action: 'approve-run' };
     const orders = first === 1 ? 'order' : `${formatCount(first)} orders`;

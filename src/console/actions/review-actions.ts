@@ -140,8 +140,14 @@ export function decideGroup(needs: ActionNeeds, taking: Taking, group: Group, ch
       return items.map((item) => ({ item, choice, record: undefined, note }));
     });
     if (choice === 'later') return { said: `${plural(made.length, 'row is', 'rows are')} kept for later.` };
-    const then = made.some(({ item }) => item.kind === 'contact') ? ' The next run of the sync applies it.' : '';
-    return { said: `${plural(made.length, 'row')} will be ignored until the evidence changes.${then}` };
+    const contacts = made.filter(({ item }) => item.kind === 'contact').length;
+    const orders = made.length - contacts;
+    const said = [
+      orders > 0 && `${plural(orders, 'order is', 'orders are')} ignored.`,
+      contacts > 0 &&
+        `${plural(contacts, 'contact')} will be ignored until the evidence changes. The next run of the sync applies it.`,
+    ];
+    return { said: said.filter(Boolean).join(' ') };
   });
 }
 

@@ -55,12 +55,7 @@ export function AccountProblems({
             </p>
           ),
       )}
-      {suspended?.code === 'KEY_REFUSED' && (
-        <>
-          <p>A worker tries the key at least once a minute, and the account resumes when the service accepts it.</p>
-          {canAct && <Act path={`${path}/try-key`} label="Try the key now" />}
-        </>
-      )}
+      {suspended?.code === 'KEY_REFUSED' && canAct && <Act path={`${path}/try-key`} label="Try the key now" />}
       {suspended?.code === 'ACCOUNT_SUSPENDED' && canAct && <Act path={`${path}/resume`} label="Resume the account" />}
       {unconfirmed && (
         <p class="notice warn">

@@ -1,6 +1,7 @@
 /** Asks for the number of writes before a large load is approved. */
 import { z } from 'zod';
 import { formatCount } from '../../base/counts.ts';
+import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
 import { requireOperator } from '../access/guard.ts';
@@ -15,6 +16,7 @@ export const approve = definePage({
   async show({ pool, settings, person }, { params }) {
     requireOperator(person);
     const run = await readRun(pool, params.run);
+    if (!awaitsApproval(run)) return { path: `/runs/${run.id}` };
     const plan = await planOf(pool, run, settings);
     const writes = formatCount(writesOf(plan));
     return {

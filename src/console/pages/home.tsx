@@ -158,7 +158,7 @@ const STEPS: Readonly<Record<Need['event'], string>> = {
   'account-suspended': 'See how it resumes',
   'service-down': 'See the account',
   'target-disabled': 'See why, and enable it',
-  'target-failing': 'See its deliveries',
+  'target-failing': 'See the target',
 };
 
 function NeedName({ what, title, about }: Pick<Need, 'what' | 'title' | 'about'>) {

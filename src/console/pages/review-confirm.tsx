@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { shellWord } from '../../base/reasons/template.ts';
+import type { ReviewItem } from '../../engine/ledger/views/review-items.ts';
 import { longId } from '../../operator/review.ts';
 import { requireOperator } from '../access/guard.ts';
-import { GROUP_CHOICES, readGroup } from '../actions/review-actions.ts';
+import { GROUP_CHOICES, type GroupChoice, readGroup } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
 import { Button, Hidden, Note, Submit } from '../parts/inputs.tsx';
 import { addressOf, Empty, Foreign, Link } from '../parts/parts.tsx';
@@ -13,13 +14,18 @@ import { itemAddress } from './review-parts.tsx';
 /** Rows that the page lists, at most. */
 const MOST_SHOWN = 100;
 
-const WORDS = {
-  ignore: {
-    button: 'Ignore',
-    means: 'They leave this list, and nothing is sent for them until their evidence changes. Each can be undone.',
-  },
-  later: { button: 'Keep for later', means: 'They stay in this list, marked as later.' },
-} as const;
+const BUTTONS = { ignore: 'Ignore', later: 'Keep for later' } as const;
+
+function meansFor(choice: GroupChoice, items: readonly ReviewItem[]): string {
+  if (choice === 'later') return 'They stay in this list, marked as later.';
+  const kinds = new Set(items.map(({ kind }) => kind));
+  return [
+    'They leave this list, and nothing is sent for them.',
+    ...(kinds.has('order') ? ['Orders count as existing.'] : []),
+    ...(kinds.has('contact') ? ['Contacts are listed again when their evidence changes.'] : []),
+    'Each decision can be undone.',
+  ].join(' ');
+}
 
 const text = z.string().optional();
 
@@ -29,7 +35,7 @@ export const reviewConfirm = definePage({
   async show({ pool, person }, { query: { choice, ...group } }) {
     requireOperator(person);
     const { items, mark } = await readGroup(pool, group, choice);
-    const { button, means } = WORDS[choice];
+    const button = BUTTONS[choice];
     const back = addressOf('/review', group);
     if (items.length === 0) {
       const body = (
@@ -52,7 +58,7 @@ export const reviewConfirm = definePage({
             {button}: {plural(items.length, 'row')}
             {group.reason !== undefined && ` with ${group.reason}`}?
           </h1>
-          <p>{means}</p>
+          <p>{meansFor(choice, items)}</p>
           <form class="deciding" method="post" action="/review/confirm">
             <Hidden values={{ ...group, choice, mark }} />
             <Note />

@@ -6,16 +6,9 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { capital } from '../../base/texts.ts';
 import type { Decision } from '../../engine/ledger/decisions.ts';
 import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
-import {
-  choicesFor,
-  KEY_WORDS,
-  longId,
-  meaningsFor,
-  optionsFor,
-  recordsFor,
-  statementOf,
-} from '../../operator/review.ts';
+import { choicesFor, longId, meaningsFor, optionsFor, statementOf } from '../../operator/review.ts';
 import { canUndo, nameOf } from '../../operator/review-decisions.ts';
+import { type Evidence, evidenceOf } from '../../operator/review-evidence.ts';
 import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
 import { definePage } from '../page.ts';
@@ -134,7 +127,7 @@ function Question({ item, reviewed: { decisions }, others, hint, canAct, isKnown
         </button>
         <Hidden values={{ mark: markOf(item, decisions) }} />
         {canAct && others > 0 && <SameCustomer others={others} />}
-        <Evidence item={item} canUse={canAct && choices.includes('use')} isKnown={isKnown} />
+        <Compare item={item} canUse={canAct && choices.includes('use')} isKnown={isKnown} />
         {canAct && <Choices item={item} choices={choices} />}
       </form>
     </>
@@ -146,25 +139,21 @@ function SameCustomer({ others }: { readonly others: number }) {
   return <Check label={`Decide the same for ${count} of this load with the same customer`} name="sameCustomer" />;
 }
 
-interface EvidenceProps extends Pick<QuestionProps, 'item' | 'isKnown'> {
+interface CompareProps extends Pick<QuestionProps, 'item' | 'isKnown'> {
   readonly canUse: boolean;
 }
 
-/** The item, and below it each record that it may be, with its differences marked. */
-function Evidence({ item, canUse, isKnown }: EvidenceProps) {
-  const { kind, keys, customers, taken, account } = item;
-  const records = recordsFor(item);
-  const columns = Object.entries(KEY_WORDS).filter(([key]) =>
-    [keys, ...Object.values(customers)].some((of) => of?.[key] !== undefined),
-  );
-  const what = item.reason === 'DIFFERS' && kind === 'order' ? 'order' : 'customer';
+/** The item, and below it each record that it may be, or that differs from it, with its differences marked. */
+function Compare({ item, canUse, isKnown }: CompareProps) {
+  const { kind, taken, account } = item;
+  const { what, fields, own, records } = evidenceOf(item);
   return (
     <div class="wide">
       <table class="list evidence">
         <thead>
           <tr>
             <th scope="col">Record</th>
-            {columns.map(([, word]) => (
+            {fields.map(([, word]) => (
               <th scope="col">{word}</th>
             ))}
             {canUse && (
@@ -177,14 +166,14 @@ function Evidence({ item, canUse, isKnown }: EvidenceProps) {
         <tbody>
           <tr class="own">
             <th scope="row">This {kind}</th>
-            {columns.map(([key, word]) => (
+            {fields.map(([key, word]) => (
               <td data-label={word}>
-                <Value text={keys[key]} />
+                <Value text={own[key]} />
               </td>
             ))}
             {canUse && <td />}
           </tr>
-          {records.map((record, i) => (
+          {Object.entries(records).map(([record, values], i) => (
             <tr>
               <th scope="row">
                 {isKnown ? (
@@ -198,7 +187,7 @@ function Evidence({ item, canUse, isKnown }: EvidenceProps) {
                   <Foreign text={`${capital(what)} ${record}`} most={50} />
                 )}
               </th>
-              <Compared columns={columns} own={keys} other={customers[record]} />
+              <Compared fields={fields} own={own} other={values} />
               {canUse && (
                 <td>{taken.includes(record) ? 'has another contact' : <UseButton record={record} number={i + 1} />}</td>
               )}
@@ -210,25 +199,23 @@ function Evidence({ item, canUse, isKnown }: EvidenceProps) {
   );
 }
 
-interface ComparedProps {
-  readonly columns: readonly (readonly [key: string, word: string])[];
-  readonly own: Keys;
-  readonly other: Keys | null | undefined;
+interface ComparedProps extends Pick<Evidence, 'fields' | 'own'> {
+  readonly other: Keys | null;
 }
 
-function Compared({ columns, own, other }: ComparedProps) {
+function Compared({ fields, own, other }: ComparedProps) {
   if (!other) {
-    return columns.length === 0 ? null : (
-      <td class="dim" colspan={columns.length}>
+    return fields.length === 0 ? null : (
+      <td class="dim" colspan={fields.length}>
         only its id is known
       </td>
     );
   }
   return (
     <>
-      {columns.map(([key, word]) => (
+      {fields.map(([key, word]) => (
         <td data-label={word}>
-          {isSame(own[key], other[key]) ? (
+          {own[key] === undefined || isSame(own[key], other[key]) ? (
             <Value text={other[key]} />
           ) : (
             <mark>
@@ -242,7 +229,7 @@ function Compared({ columns, own, other }: ComparedProps) {
   );
 }
 
-const isSame = (one = '', other = '') => one.trim().toLowerCase() === other.trim().toLowerCase();
+const isSame = (one: string, other = '') => one.trim().toLowerCase() === other.trim().toLowerCase();
 
 function Value({ text }: { readonly text: string | undefined }) {
   return text === undefined ? <span class="dim">none</span> : <Foreign text={text} most={200} />;

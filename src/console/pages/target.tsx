@@ -106,11 +106,19 @@ function Acts({ counted, settings, isDisabled }: ActsProps) {
   const { target } = counted;
   const path = targetPath(target);
   const own = settings.targets[target];
+  const isLeft = isStranded(counted, settings);
   const takesTests = channelIn(target) !== undefined || (own !== undefined && isEventTarget(own));
   return (
     <>
       {isDisabled && <Act path={`${path}/enable`} label="Enable" primary />}
-      {isStranded(counted, settings) && <Act path={`${path}/drop`} label="Drop what waits" />}
+      {isLeft && <Act path={`${path}/drop`} label="Drop what waits" />}
+      {counted.open > 0 && !isLeft && !isDisabled && (
+        <Button
+          id="try-now"
+          to={addressOf('/deliveries/confirm', { target, verdict: 'waiting' })}
+          label="Try what waits now"
+        />
+      )}
       {takesTests && <Act path={`${path}/test`} label="Send a test message" />}
     </>
   );

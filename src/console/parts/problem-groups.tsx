@@ -54,7 +54,7 @@ export function Problems({ title, report, sections, hint, hasResults }: Problems
             </span>
           }
         >
-          <ProblemGroups run={report.run} section={section} />
+          <ProblemGroups run={report.run} section={section} isSettled={isAllDecided(section, report)} />
           {section.verdict === 'review' && <Decided report={report} />}
           <Command line={exportCommand(report, section.verdict, hint)} />
         </Section>
@@ -67,21 +67,38 @@ function isToDecide({ status, counts, decided }: RunReport): boolean {
   return status === 'done' && decided !== undefined && decided < counts.review;
 }
 
-/** What people have decided about rows in review, or why they cannot yet. */
+/** Nothing is left to do but to apply the decisions. */
+function isAllDecided({ verdict }: ProblemSection, { counts, decided = 0 }: RunReport): boolean {
+  return verdict === 'review' && decided >= counts.review;
+}
+
+/** What people have decided about rows in review, and what applies it, or why they cannot yet. */
 function Decided({ report }: { readonly report: RunReport }) {
   const notYet = undecidableWords(report);
-  const { counts, decided = 0 } = report;
+  const { run, type, counts, decided = 0 } = report;
   if (notYet !== undefined) return <p>{notYet}</p>;
   if (decided === 0) return null;
   return (
     <p>
       People have decided about {decided < counts.review ? `${formatCount(decided)} of them` : 'all of them'}:{' '}
       <a href="/review/decisions">see the decisions, and whether a run has applied them</a>.
+      {type === 'orders' && (
+        <>
+          {' '}
+          <a href={addressOf('/confirm', { action: 'retry', run })}>Retry the load</a> to apply them.
+        </>
+      )}
     </p>
   );
 }
 
-function ProblemGroups({ run, section }: { readonly run: string; readonly section: ProblemSection }) {
+interface GroupsProps {
+  readonly run: string;
+  readonly section: ProblemSection;
+  readonly isSettled: boolean;
+}
+
+function ProblemGroups({ run, section, isSettled }: GroupsProps) {
   return (
     <ul class="groups">
       {section.groups.map((group) => (
@@ -98,7 +115,7 @@ function ProblemGroups({ run, section }: { readonly run: string; readonly sectio
             )}
           </p>
           <Said run={run} group={group} />
-          <Remedy text={group.remedy} most={MOST} />
+          {!isSettled && <Remedy text={group.remedy} most={MOST} />}
         </li>
       ))}
     </ul>

@@ -81,10 +81,15 @@ export function approveFirst(pool: pg.Pool, plan: ShownPlan, by: string, first: 
   });
 }
 
-/** Opens the orders that were not approved with the first ones, to plan them and ask for approval. False if there are none. */
+/** Opens the orders that were not approved with the first ones, to plan them and ask for approval. False if all are approved. */
 export async function planTheRest(db: Queryable, run: Pick<Run, 'id'>): Promise<boolean> {
-  const { isPartial } = checkpointOf(await readRun(db, run.id));
-  if (!isPartial || (await releaseRest(db, run.id)) === 0) return false;
-  await saveCheckpoint(db, run.id, { step: 'customers', isCleared: false, isPartial });
-  return true;
+  const checkpoint = checkpointOf(await readRun(db, run.id));
+  if (!checkpoint.isPartial) return false;
+  const isPartial = (await releaseRest(db, run.id)) > 0;
+  await saveCheckpoint(
+    db,
+    run.id,
+    isPartial ? { step: 'customers', isCleared: false, isPartial } : { ...checkpoint, isPartial },
+  );
+  return isPartial;
 }
