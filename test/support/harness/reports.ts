@@ -113,6 +113,12 @@ export async function openReportsHarness({
     },
     /** The writes to GitHub so far. */
     writes: () => github.vendor.requests.filter(github.isWrite).length,
+    /** Waits for the first read that does not confirm a call, and makes the second one due. */
+    async readAgain(number: number): Promise<void> {
+      const reason = async () => (await this.report(number))?.reason;
+      await expect.poll(reason, PATIENT).toBe('CALL_UNCONFIRMED');
+      await pool.query('update ledger.item_reports set due_at = now()');
+    },
     async report(number: number): Promise<Record<string, unknown> | undefined> {
       const found = await pool.query('select * from ledger.item_reports where item_id = $1', [`octo/shop#${number}`]);
       return found.rows[0];
