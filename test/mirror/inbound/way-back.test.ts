@@ -127,6 +127,26 @@ test('an issue whose creation got no answer is not reopened if a person closes i
   expect(harness.writes()).toBe(0);
 });
 
+test.each(['mirror', 'others'])(
+  'tasks of two accounts follow the item that both are linked with, if %s is polled first',
+  async (first) => {
+    const options = '{ poll: [issues] }';
+    harness = await openReportsHarness({ targets: '[issues]', options, isHooked: false, hasOther: true });
+    await harness.linkedTasks(1);
+    const theirs = await harness.otherTask();
+    const poll = async () => {
+      for (const sync of first === 'mirror' ? ['mirror', 'others'] : ['others', 'mirror']) await harness.sync({ sync });
+      await harness.settle();
+      return [await harness.isCompleted(1), await harness.isCompleted(theirs)];
+    };
+    await harness.complete(1);
+    await harness.sync({ sync: 'mirror' }); // its delivery closes the issue
+    expect(await poll()).toEqual([true, true]);
+    harness.changeIssue(1, 'open');
+    expect([await poll(), harness.writes()]).toEqual([[false, false], 1]);
+  },
+);
+
 test('a task that no longer exists ends the report, and the next run says so', async () => {
   harness = await openReportsHarness();
   await harness.linkedTasks(1);
