@@ -55,7 +55,7 @@ async function readAll(context: Context, exclusive: Exclusive): Promise<JobResul
     for (const name of names) {
       const counted = items[name];
       if (counted !== undefined && counted.wanted > 0)
-        for (const words of readBackNotes(name, counted)) await addNote(db, run.id, words);
+        for (const words of readBackNotes(name, counted, options)) await addNote(db, run.id, words);
     }
     await movePhase(db, run.id, 'read-items', 'deliver-status');
     return { status: 'next', job: 'deliver-status' };

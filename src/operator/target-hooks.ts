@@ -51,7 +51,7 @@ export function arrangeHook(
 async function arrangeAlone(admin: HookAdmin, wish: HookWish, context: CallContext): Promise<readonly HookStep[]> {
   const { target, url, isRemoval, isRenewal, dryRun } = wish;
   const there = await listHooks(admin, target, context);
-  const meant = there.filter((hook) => url === undefined || hook.url === url);
+  const meant = there.filter((hook) => url === undefined || isSameAddress(hook.url, url));
   const remove = async (hook: OutsideHook) => {
     if (!dryRun) await done(target, admin.remove(hook, context));
   };
@@ -71,6 +71,12 @@ async function arrangeAlone(admin: HookAdmin, wish: HookWish, context: CallConte
 
 function pathOf(target: string): string {
   return `/hooks/${target}`;
+}
+
+/** A vendor keeps an address as a person has entered it: with a slash at its end, or a host in capitals. */
+function isSameAddress(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((url) => new URL(url).href.replace(/\/+$/, ''));
+  return a === b;
 }
 
 function isAddressOf(url: string, target: string): boolean {

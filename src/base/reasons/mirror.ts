@@ -268,6 +268,10 @@ export const MIRROR_REASONS = {
   ONLY_TASKS: {
     meaning: 'The item is linked with a subtask or card, and the service has no call that completes one.',
   },
+  CALL_UNCONFIRMED: {
+    meaning:
+      'The call reports another state than the item shows. The item is read again, because a target may show a change later than it reports it.',
+  },
   NOT_SCANNED: {
     meaning: 'No scan of the sync has seen the task yet. The report is applied later.',
   },

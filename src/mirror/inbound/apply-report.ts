@@ -4,7 +4,7 @@
  * completing it once, and a task that already has the item's state is only recorded.
  */
 import type pg from 'pg';
-import type { ItemRead, Target } from '../../contract/target.ts';
+import type { ItemRead, ItemState, Target } from '../../contract/target.ts';
 import type { Accounts } from '../../engine/account/accounts.ts';
 import { scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import type { TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
@@ -13,6 +13,7 @@ import type { TasksSync } from '../../settings/settings.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { ledgerMoment } from '../links/seen-items.ts';
+import { stateWord } from '../targets/items/wanted-state.ts';
 import { type Later, laterFor } from './at-service.ts';
 import { leaveNote } from './notes.ts';
 import { type Settled, settleTask } from './settle-task.ts';
@@ -115,9 +116,25 @@ async function look(
   const at = await ledgerMoment(pool);
   const read = await target.readItem(report.itemId, { signal });
   if (read.status !== 'found') return notRead(read, report);
-  if (!read.item.isAlwaysOpen) return { status: 'looked', item: read.item, since: { at } };
-  const detail = `${report.itemId} recurs, so it is open whether its task is completed or not`;
-  return { status: 'ended', verdict: 'not-taken', reason: 'RECURRING', detail };
+  const { item } = read;
+  if (item.isAlwaysOpen) {
+    const detail = `${report.itemId} recurs, so it is open whether its task is completed or not`;
+    return { status: 'ended', verdict: 'not-taken', reason: 'RECURRING', detail };
+  }
+  return isUnconfirmed(report, item) ? unconfirmed(report, item) : { status: 'looked', item, since: { at } };
+}
+
+/**
+ * The first read shows another state than the call reports. Vendors send calls before all of their servers show the change
+ * (https://github.com/probot/stale/issues/83), so the item is read again.
+ */
+function isUnconfirmed({ source, attempts, isCompleted }: Report, item: ItemState): boolean {
+  return source === 'hook' && attempts === 0 && isCompleted !== null && isCompleted !== item.isCompleted;
+}
+
+function unconfirmed({ itemId, isCompleted }: Report, item: ItemState): Later {
+  const detail = `the call says that ${itemId} is ${stateWord(isCompleted === true)}, and a read shows it ${stateWord(item.isCompleted)}: it is read again`;
+  return { status: 'later', reason: 'CALL_UNCONFIRMED', detail, isSpent: true };
 }
 
 async function isKnownSo(pool: pg.Pool, report: Report, tasks: readonly LinkedTask[]): Promise<boolean> {

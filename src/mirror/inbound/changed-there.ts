@@ -36,7 +36,7 @@ export function overwriting({ pool, syncs, hasHook }: ChangedThereNeeds): MayOve
     // The change was applied meanwhile, and the next delivery has it.
     if (known && known.version > sequence && known.state.isCompleted === isCompleted) return 'no';
     if (stateBefore(sides, isCompleted) !== task.isCompleted)
-      return sides.lastSeen !== isCompleted && sides.maybeTold.includes(isCompleted) ? 'unsure' : 'yes';
+      return sides.maybeTold.includes(isCompleted) ? 'unsure' : 'yes';
     await keepReports(pool, target, [item], 'read');
     return 'no';
   };

@@ -18,7 +18,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind, moveItem } from '../links/item-links.ts';
-import { ledgerMoment, noteRead, noteSeen } from '../links/seen-items.ts';
+import { isNewsToOthers, ledgerMoment, noteRead, noteSeen } from '../links/seen-items.ts';
 import type { TasksOptions } from '../tasks/options.ts';
 import { keepReports } from './inbox.ts';
 import { isLimit, type Link, type LinkRead, portionOf, readLinks } from './read-linked.ts';
@@ -155,11 +155,16 @@ function endOf(
 }
 
 /** The notes of a run about the items of a target that it has read. */
-export function readBackNotes(name: string, counted: Counted): readonly string[] {
+export function readBackNotes(
+  name: string,
+  counted: Counted,
+  { reconcile }: Pick<Wishes, 'reconcile'>,
+): readonly string[] {
   const { read, wanted, diverged, divergedCount, reported, missing, missingCount, failed, failedCount, stopped } =
     counted;
+  const remedy = reconcile || divergedCount === 0 ? '' : '; a run with --reconcile repairs them';
   const words = [
-    `${name}: ${divergedCount} of ${read} items differed from their tasks${named(diverged, divergedCount)}`,
+    `${name}: ${divergedCount} of ${read} items differed from their tasks${named(diverged, divergedCount)}${remedy}`,
   ];
   if (reported > 0) words.push(`${name}: ${reported} of ${read} items had changed at the target`);
   if (missingCount > 0)
@@ -207,25 +212,29 @@ async function keepRead(
 ): Promise<Finding> {
   if (read.status === 'missing') return 'missing';
   if (read.status !== 'found') return { failed: read.detail };
-  const { item } = read;
+  const item = { ...read.item, itemId };
   const task = { scope: run.scope, sync: run.sync, kind: 'task', id: taskId } as const;
   const sides = await readSides(db, { target: name, itemId }, task, { at });
   const { known, waiting, isSending, isToldSince } = sides;
   if (known === undefined || known.state.isGone || isSending || isToldSince) return 'agrees';
   if (known.state.isCompleted === item.isCompleted) {
-    await noteSeen(db, name, { ...item, itemId }, at);
+    // The report settles the tasks of the other accounts too, before the state counts as seen.
+    if (await isNewsToOthers(db, { target: name, scope: run.scope }, item)) await keepReports(db, name, [item], 'read');
+    else await noteSeen(db, name, item, at);
     return 'agrees';
   }
   if (item.isAlwaysOpen) return 'agrees';
   const hasMoved = stateBefore(sides, item.isCompleted) !== item.isCompleted;
   const isReport = options.poll.includes(name) || options.onConflict === 'target';
   if (hasMoved && isReport) {
-    await keepReports(db, name, [{ ...item, itemId }], 'read');
+    await keepReports(db, name, [item], 'read');
     return 'reported';
   }
-  if (waiting.length > 0 || !options.reconcile) return 'agrees';
-  await noteSeen(db, name, { ...item, itemId }, at);
-  await repairItem(db, run, name, known);
+  if (waiting.length > 0) return 'agrees';
+  if (options.reconcile) {
+    await noteSeen(db, name, item, at);
+    await repairItem(db, run, name, known);
+  }
   return 'diverged';
 }
 

@@ -152,6 +152,18 @@ test('a poll takes over changes of the target', async () => {
   expect([harness.writes(), harness.receiver.events.length]).toEqual([0, 1]);
 });
 
+test('a poll names items that differ from their tasks although nothing has moved, and leaves them', async () => {
+  harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues] }' });
+  await told(1);
+  harness.github.vendor.next({ status: 422, body: { message: 'Validation Failed' } }, harness.github.isWrite);
+  await harness.complete(1, false);
+  await harness.sync();
+  const { notes } = await harness.sync();
+  const said =
+    'issues: 1 of 1 items differed from their tasks: octo/shop#1 (task 1); a run with --reconcile repairs them';
+  expect([notes, states()]).toEqual([expect.arrayContaining([said]), ['closed']]);
+});
+
 test('a poll reads many items in one call, and the changed one again before it is applied', async () => {
   harness = await openReportsHarness({ targets: '[issues]', options: '{ poll: [issues] }' });
   await harness.linkedTasks(12);

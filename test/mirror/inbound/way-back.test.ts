@@ -59,9 +59,20 @@ test('checks an old genuine call by a read, and it does no harm', async () => {
   harness = await openReportsHarness();
   await harness.linkedTasks(1);
   expect((await harness.hook(1, 'closed')).status).toBe(200);
+  await harness.readAgain(1);
   await harness.settle();
   expect(await harness.isCompleted(1)).toBe(false);
   expect(await harness.report(1)).toMatchObject({ verdict: 'same', seen_completed: false });
+});
+
+test('a change that the target shows only after its call completes the task', async () => {
+  harness = await openReportsHarness({ targets: '[issues]' });
+  await harness.linkedTasks(1);
+  await harness.hook(1, 'closed');
+  await harness.readAgain(1);
+  harness.changeIssue(1, 'closed');
+  await harness.settle();
+  expect([await harness.isCompleted(1), await harness.report(1)]).toMatchObject([true, { verdict: 'taken' }]);
 });
 
 test('ignores an issue that no task is linked with', async () => {
@@ -116,6 +127,26 @@ test('an issue whose creation got no answer is not reopened if a person closes i
   expect(harness.writes()).toBe(0);
 });
 
+test.each(['mirror', 'others'])(
+  'tasks of two accounts follow the item that both are linked with, if %s is polled first',
+  async (first) => {
+    const options = '{ poll: [issues] }';
+    harness = await openReportsHarness({ targets: '[issues]', options, isHooked: false, hasOther: true });
+    await harness.linkedTasks(1);
+    const theirs = await harness.otherTask();
+    const poll = async () => {
+      for (const sync of first === 'mirror' ? ['mirror', 'others'] : ['others', 'mirror']) await harness.sync({ sync });
+      await harness.settle();
+      return [await harness.isCompleted(1), await harness.isCompleted(theirs)];
+    };
+    await harness.complete(1);
+    await harness.sync({ sync: 'mirror' }); // its delivery closes the issue
+    expect(await poll()).toEqual([true, true]);
+    harness.changeIssue(1, 'open');
+    expect([await poll(), harness.writes()]).toEqual([[false, false], 1]);
+  },
+);
+
 test('a task that no longer exists ends the report, and the next run says so', async () => {
   harness = await openReportsHarness();
   await harness.linkedTasks(1);
@@ -168,20 +199,28 @@ test('a call caused by a delivery without an answer undoes no later change of pe
   expect(await harness.isCompleted(1)).toBe(false);
 });
 
-test('a delivery says that a person may have set the state that it overwrites, where an earlier one had no answer', async () => {
-  harness = await openReportsHarness({ options: '{ onConflict: target }', targets: '[issues]' });
-  const { pool } = harness.database;
-  await harness.linkedTasks(1);
-  await harness.complete(1);
-  harness.github.vendor.next('lose', harness.github.isWrite);
-  await harness.sync();
-  await harness.complete(1, false);
-  await harness.sync();
-  await pool.query(`update ledger.deliveries set unclear_at = unclear_at - interval '1 minute', due_at = now()`);
-  await harness.settle();
-  const { rows } = await pool.query(`select detail from ledger.deliveries where verdict = 'delivered'`);
-  expect(rows.at(-1)?.detail).toMatch(/→ open; an earlier delivery or a person had set it to closed \(completed\)$/);
-});
+test.each([{ isReported: false }, { isReported: true }])(
+  'a delivery says that a person may have set the state that it overwrites, where an earlier one had no answer (reported: $isReported)',
+  async ({ isReported }) => {
+    harness = await openReportsHarness({ options: '{ onConflict: target }', targets: '[issues]' });
+    const { pool } = harness.database;
+    await harness.linkedTasks(1);
+    await harness.complete(1);
+    harness.github.vendor.next('lose', harness.github.isWrite);
+    await harness.sync();
+    await harness.complete(1, false);
+    await harness.sync();
+    if (isReported) {
+      await harness.hook(1);
+      await expect.poll(async () => (await harness.report(1))?.verdict).toBe('kept');
+    }
+    await pool.query(`update ledger.item_reports set seen_at = seen_at - interval '1 minute'`);
+    await pool.query(`update ledger.deliveries set unclear_at = unclear_at - interval '1 minute', due_at = now()`);
+    await harness.settle();
+    const { rows } = await pool.query(`select detail from ledger.deliveries where verdict = 'delivered'`);
+    expect(rows.at(-1)?.detail).toMatch(/→ open; an earlier delivery or a person had set it to closed \(completed\)$/);
+  },
+);
 
 test('a change that a target makes late does not count as a change of people, and is undone', async () => {
   harness = await openReportsHarness({ options: '{ poll: [issues] }', targets: '[issues]' });

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { type CallerConfig, openCaller, type TargetRequest } from '../../../src/mirror/targets/calls/caller.ts';
 import { closedAfterEach } from '../../support/closed-after-each.ts';
@@ -246,6 +247,26 @@ test('a flood of headers is cut off', async () => {
     writeWithoutEnd(socket, `x-flood: ${'x'.repeat(1000)}\r\n`);
   });
   expect(answered).toMatchObject({ status: 'failed', failure: { reason: 'TOO_LARGE' } });
+});
+
+test.each([
+  { encoding: 'gzip', pack: gzipSync },
+  { encoding: 'br', pack: brotliCompressSync },
+])(
+  'an answer that a proxy compresses with $encoding is read, also one that reports an error',
+  async ({ encoding, pack }) => {
+    const headers = { 'content-encoding': encoding };
+    const server = track(await startHttpServer({ status: 422, headers, body: pack('{"message":"too long"}') }));
+    const answered = await send(callerOf(server.url).caller);
+    expect(answered).toMatchObject({ status: 'answered', httpStatus: 422, text: '{"message":"too long"}' });
+  },
+);
+
+test('a few compressed bytes may not become more than an answer may have', async () => {
+  const headers = { 'content-encoding': 'gzip' };
+  const server = track(await startHttpServer({ status: 200, headers, body: gzipSync(Buffer.alloc(2 * MIB)) }));
+  const answered = await send(callerOf(server.url).caller);
+  expect(answered).toMatchObject({ status: 'cut-off', httpStatus: 200, failure: { reason: 'TOO_LARGE' } });
 });
 
 test('the configuration can change the limits of answers', async () => {

@@ -11,7 +11,9 @@ export interface Needs {
   readonly hasFront?: boolean;
   /** YAML of the account beside url and apiKey, without braces. Default: a budget that limits nothing. */
   readonly account?: string;
-  /** YAML of each sync beside its account, without braces. Default: the contact sync. */
+  /** YAML of each further account beside its url, without braces. */
+  readonly accounts?: Readonly<Record<string, string>>;
+  /** YAML of each sync beside its account, unless it names one, without braces. Default: the contact sync. */
   readonly syncs?: Readonly<Record<string, string>>;
   /** YAML of each target, without braces. */
   readonly targets?: Readonly<Record<string, string>>;
@@ -26,13 +28,14 @@ export interface Needs {
   readonly database?: FreshDatabase;
 }
 
-const BUDGET = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 5s, settle: 2s }';
+export const BUDGET = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 5s, settle: 2s }';
 
 /** The settings as YAML. `url`: the account's service; `prefix`: of the keys in Redis. */
 export function settingsText({
   url,
   prefix,
   account = BUDGET,
+  accounts = {},
   syncs = { contacts: 'job: contacts' },
   targets = {},
   alerts = {},
@@ -42,6 +45,7 @@ export function settingsText({
   return `
 accounts:
   test: { url: "${url}", apiKey: { env: TEST_KEY }, ${account} }
+${lines(accounts, `url: "${url}", `)}
 redis: { url: "${redisUrl}", prefix: ${prefix} }
 console: { listen: "127.0.0.1:0" }
 retention: ${retention}
@@ -52,6 +56,11 @@ ${section('alerts', alerts)}
 }
 
 function section(name: string, entries: Readonly<Record<string, string>>, each = ''): string {
-  const lines = Object.entries(entries).map(([key, yaml]) => `  ${key}: { ${each}${yaml} }`);
-  return lines.length === 0 ? '' : [`${name}:`, ...lines].join('\n');
+  return Object.keys(entries).length === 0 ? '' : `${name}:\n${lines(entries, each)}`;
+}
+
+function lines(entries: Readonly<Record<string, string>>, each: string): string {
+  return Object.entries(entries)
+    .map(([key, yaml]) => `  ${key}: { ${yaml.startsWith('account:') ? '' : each}${yaml} }`)
+    .join('\n');
 }

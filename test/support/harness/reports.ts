@@ -6,23 +6,28 @@ import { createHmac } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { linkKind } from '../../../src/mirror/links/item-links.ts';
+import { createKey, createTenant } from '../../../src/service/tenants.ts';
 import { startGithub } from '../github-standin.ts';
 import { HOOK_SECRET, TOKEN } from '../item-vendor.ts';
 import { PATIENT } from '../patient.ts';
 import { startWebhookReceiver } from '../webhook-receiver.ts';
 import { openHarness, type SyncHow } from './harness.ts';
+import { BUDGET } from './needs.ts';
 import { withTasks } from './tasks.ts';
 
 const SIGNING = 'a signing secret of many bytes';
 
 export type ReportsHarness = Awaited<ReturnType<typeof openReportsHarness>>;
 
-/** `issueKeys`: more settings of the target of issues. */
+const OTHER_KEY = 'the-key-of-the-other-account';
+
+/** `issueKeys`: more settings of the target of issues. `hasOther`: another account has a sync `others` with the same settings. */
 export async function openReportsHarness({
   options = '{}',
   targets = '[issues, hook]',
   issueKeys = '',
   isHooked = true,
+  hasOther = false,
 } = {}) {
   const github = await startGithub();
   const receiver = await startWebhookReceiver(SIGNING);
@@ -31,12 +36,16 @@ export async function openReportsHarness({
   const harness = withTasks(
     await openHarness({
       hasFront: true,
-      syncs: { mirror: `job: tasks, targets: ${targets}, options: ${options}` },
+      ...(hasOther && { accounts: { other: `apiKey: { env: OTHER_KEY }, ${BUDGET}` } }),
+      syncs: {
+        mirror: `job: tasks, targets: ${targets}, options: ${options}`,
+        ...(hasOther && { others: `account: other, job: tasks, targets: ${targets}, options: ${options}` }),
+      },
       targets: {
         issues: `type: github, ${issues}, ${more}${issueKeys && `, ${issueKeys}`}`,
         hook: `type: webhook, url: "${receiver.hook}", secret: { env: SIGNING }, ${more}`,
       },
-      env: { TOKEN, HOOK_SECRET, SIGNING },
+      env: { TOKEN, HOOK_SECRET, SIGNING, OTHER_KEY },
     }),
   );
   const { workspace, close, runSync } = harness;
@@ -50,10 +59,10 @@ export async function openReportsHarness({
     working ??= workspace.deliver(mirror?.type === 'tasks' ? mirror.targets : []);
     return working;
   };
-  const link = async (taskId: number, itemId: string): Promise<void> => {
+  const link = async (taskId: number, itemId: string, scope = 'test'): Promise<void> => {
     await pool.query(
-      `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ('test', $1, $2, $3, '')`,
-      [linkKind('issues'), `task:${taskId}`, itemId],
+      `insert into ledger.links (scope, kind, source_id, record_id, run_id) values ($1, $2, $3, $4, '')`,
+      [scope, linkKind('issues'), `task:${taskId}`, itemId],
     );
   };
   /** Runs the sync to its end, including its deliveries and reports. */
@@ -86,6 +95,19 @@ export async function openReportsHarness({
       for (let id = 1; id <= count; id++) await link(id, github.put(false));
       await sync();
     },
+    /** Adds a task of the other account that is linked with the issue of task 1, known to a first scan; returns its id. */
+    async otherTask(): Promise<number> {
+      const { id: tenantId } = await createTenant(pool, 'other');
+      await createKey(pool, tenantId, { key: OTHER_KEY });
+      const { rows } = await pool.query<{ id: string }>(
+        `insert into service.tasks (tenant_id, fields) values ($1, '{"taskName": "Theirs", "isCompleted": false}') returning id`,
+        [tenantId],
+      );
+      const id = Number(rows[0]?.id);
+      await link(id, 'octo/shop#1', 'other');
+      await sync({ sync: 'others' });
+      return id;
+    },
     async isCompleted(taskId: number): Promise<boolean> {
       const found = await pool.query(
         `select 1 from service.tasks where id = $1 and fields @> '{"isCompleted": true}'`,
@@ -113,6 +135,12 @@ export async function openReportsHarness({
     },
     /** The writes to GitHub so far. */
     writes: () => github.vendor.requests.filter(github.isWrite).length,
+    /** Waits for the first read that does not confirm a call, and makes the second one due. */
+    async readAgain(number: number): Promise<void> {
+      const reason = async () => (await this.report(number))?.reason;
+      await expect.poll(reason, PATIENT).toBe('CALL_UNCONFIRMED');
+      await pool.query('update ledger.item_reports set due_at = now()');
+    },
     async report(number: number): Promise<Record<string, unknown> | undefined> {
       const found = await pool.query('select * from ledger.item_reports where item_id = $1', [`octo/shop#${number}`]);
       return found.rows[0];

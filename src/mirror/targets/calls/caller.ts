@@ -7,6 +7,7 @@ import type { LookupFunction } from 'node:net';
 import { messageOf } from '../../../base/errors.ts';
 import { withoutSecrets } from '../../../base/without-secrets.ts';
 import type { Permit, Taken } from '../../../client/budget/budget.ts';
+import { unpacked } from '../../../client/http/content-encoding.ts';
 import { exchange } from '../../../client/http/exchange.ts';
 import { openPool } from '../../../client/http/pool.ts';
 import { retryAfterMs } from '../../../client/http/retry-after.ts';
@@ -103,7 +104,7 @@ export function openCaller(config: CallerConfig): TargetCaller {
       };
       const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
       const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal, mayDispatch });
-      answered = withoutSecretsIn(toAnswered(exchanged, label), secrets);
+      answered = withoutSecretsIn(toAnswered(unpacked(exchanged, maxAnswerBytes), label), secrets);
       await report(answered, permit, limitOf);
     } finally {
       permit.release();

@@ -13,7 +13,7 @@ export interface VendorAdmin {
 }
 
 export interface VendorHooks {
-  /** What a person can do if the vendor does not show the hooks. */
+  /** What a person can do if the vendor does not show or change the hooks. */
   readonly missing: string;
   list(calls: Calls): Promise<Asked<readonly OutsideHook[]>>;
   /** `secret`: that of the settings. */
@@ -42,7 +42,7 @@ export function withAdmin(
   async function managing<T>(context: CallContext, work: (calls: Calls, by: VendorHooks) => Promise<Asked<T>>) {
     if (hooks === undefined || 'byHand' in hooks) throw new TypeError('these hooks are made by hand');
     const asked = await calling(context, (calls) => work(calls, hooks));
-    if (asked.status !== 'missing') return asked;
+    if (asked.status !== 'missing' && !('reason' in asked && asked.reason === 'NOT_ALLOWED')) return asked;
     const detail = `${asked.detail}; ${hooks.missing}`;
     return { status: 'refused', reason: 'NOT_ALLOWED', detail } satisfies TargetFailure;
   }
