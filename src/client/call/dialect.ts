@@ -116,13 +116,18 @@ function memberNamed(record: JsonObject, names: readonly string[]): string | und
 
 /** The member that is an id by its name, whatever its value. */
 function idMemberOf(record: JsonObject, kind: Kind, dialect: Dialect): string | undefined {
-  const setting = dialect.idField[kind];
+  const setting = isIdCalledAsLabel(kind, dialect) && Object.hasOwn(record, 'id') ? 'id' : dialect.idField[kind];
   if (setting !== 'auto') return Object.hasOwn(record, setting) ? setting : undefined;
   const name = memberNamed(record, ID_NAMES[kind]);
   if (name !== undefined || kind !== 'orders') return name;
   // An orderId is the id beside another order_id; otherwise it is the label.
   const [label, other] = [memberNamed(record, ['order_id']), memberNamed(record, ['orderid'])];
   return label !== undefined && other !== undefined && record[label] !== record[other] ? other : undefined;
+}
+
+/** Whether the settings say that an order's id has the name of its label; contract-record.ts then calls it `id`. */
+export function isIdCalledAsLabel(kind: Kind, dialect: Dialect): boolean {
+  return kind === 'orders' && /^order[_\- ]?id$/i.test(dialect.idField.orders);
 }
 
 function whyUnusable(value: Json | undefined): string {
