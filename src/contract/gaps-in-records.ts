@@ -18,7 +18,7 @@ export const gapsInRecords: readonly Gap[] = [
     question: 'Which member has the id of a record, and is it a number or text?',
     ourService: '`id`, an integer that is unique across all tenants and never reused.',
     clientDoes:
-      'It looks for id, then for names such as contact_id, customerId or uuid, and ignores case. The first one found is used; order_id never is, because it is a label. 7 and "7" are the same id. Ids above 2^53 keep all their digits and are sent back unchanged.',
+      'It looks for id, then for names such as contact_id, customerId or uuid, and ignores case. The first one found is used; order_id never is, because it is a label, unless the setting says so. The setting $key says that the list is an object whose keys are the ids. 7 and "7" are the same id. Ids above 2^53 keep all their digits and are sent back unchanged.',
     override: 'accounts.*.dialect.idField',
   },
   {
