@@ -31,3 +31,24 @@ export function capital(words: string): string {
 
 /** E-mails and phones that are shown in part only, such as `a***@example.com`. A regular expression of JavaScript and of Postgres. */
 export const MASK = /[*•●]{2}|…/;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  '#39': "'",
+  '#x27': "'",
+};
+
+const ESCAPE = /&(amp|lt|gt|quot|apos|#0*39|#x0*27);/gi;
+
+/**
+ * A text that was escaped for HTML, as people read it: `AT&amp;T` is AT&T. A text that was escaped twice stays escaped once, and one with
+ * a `<`, a `>` or another `&` was not escaped.
+ */
+export function unescaped(text: string): string {
+  if (!text.includes('&') || /[<>&]/.test(text.replace(ESCAPE, ''))) return text;
+  return text.replace(ESCAPE, (whole, name: string) => ESCAPES[name.toLowerCase().replace(/0+/, '')] ?? whole);
+}

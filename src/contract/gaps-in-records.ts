@@ -9,7 +9,7 @@ export const gapsInRecords = [
     ourService:
       'The fields that were sent, and id, tenant_id, created_at and updated_at. A field that was never sent is absent.',
     clientDoes:
-      'It treats every field as optional and ignores unknown ones. A field is found under its own name in any spelling (order_id, orderId, OrderId), or under another usual name: customer or buyer_id for client_id, reference for order_id, title for taskName. It may be in attributes, relationships or links (JSON:API, HAL), in _source, in an object such as { "id": 17 } or { "amount": "12.50" }, in one that says the type of its value, such as { "$oid": "…" } or { "stringValue": "…" }, in a pair such as [17, "Ann Lee"], or in the address of a record. A name may be an object of its parts. Of several e-mails or phones, the one that is marked as primary counts, otherwise the first. If two members could be the customer or the label of an order, and differ, the run is refused, and the setting has to name one.',
+      'It treats every field as optional and ignores unknown ones. A field is found under its own name in any spelling (order_id, orderId, OrderId), or under another usual name: customer or buyer_id for client_id, reference for order_id, title for taskName. It may be in attributes, relationships or links (JSON:API, HAL), in _source, in an object such as { "id": 17 } or { "amount": "12.50" }, in one that says the type of its value, such as { "$oid": "…" } or { "stringValue": "…" }, in a pair such as [17, "Ann Lee"], or in the address of a record. A name may be an object of its parts. Texts of people and orders that are escaped for HTML (&amp;) are read without the escapes, so they are not sent back escaped twice. Of several e-mails or phones, the one that is marked as primary counts, otherwise the first. If two members could be the customer or the label of an order, and differ, the run is refused, and the setting has to name one.',
     override: 'accounts.*.dialect.members',
   },
   {
@@ -18,7 +18,7 @@ export const gapsInRecords = [
     question: 'Which member has the id of a record, and is it a number or text?',
     ourService: '`id`, an integer that is unique across all tenants and never reused.',
     clientDoes:
-      'It looks for id, then for names such as contact_id, customerId or uuid, and ignores case. The first one found is used; order_id never is, because it is a label. 7 and "7" are the same id. Ids above 2^53 keep all their digits and are sent back unchanged.',
+      'It looks for id, then for names such as contact_id, customerId or uuid, and ignores case. The first one found is used; order_id never is, because it is a label, unless the setting says so. The setting $key says that the list is an object whose keys are the ids. 7 and "7" are the same id. Ids above 2^53 keep all their digits and are sent back unchanged.',
     override: 'accounts.*.dialect.idField',
   },
   {

@@ -133,21 +133,25 @@ function aQuantity({ amount, others, firstCells, line }: Amounts): UnclearFile |
 }
 
 /**
- * An amount that adds up to another one with a third, such as the taxes, is not the whole amount of the order. With a discount it
- * adds up to what the order would cost without the discount.
+ * An amount that adds up to another one with a third, such as the taxes, or with all others, such as tip and taxes, is not the whole
+ * amount of the order. With a discount it adds up to what the order would cost without the discount.
  */
 function aPart({ amount, others, firstCells, line }: Amounts): UnclearFile | undefined {
   const own = firstCells.cells(amount).map(unitsIn);
   const parts = others.filter(
     ({ name, cells }) => !isDiscount(name) && cells.some((cell) => cell) && cells.every((cell = 0n) => cell >= 0n),
   );
-  const isSum = (whole: AmountCells, part: AmountCells) =>
-    own.every((cell, row) => cell === undefined || cell + (part.cells[row] ?? 0n) === (whole.cells[row] ?? 0n));
+  const isSum = (whole: AmountCells, added: readonly AmountCells[]) =>
+    own.every((cell, row) => {
+      const sum = added.reduce((all, { cells }) => all + (cells[row] ?? 0n), cell ?? 0n);
+      return cell === undefined || sum === (whole.cells[row] ?? 0n);
+    });
   for (const whole of own.some((cell) => cell !== undefined) ? others : []) {
-    const part = parts.find((one) => one !== whole && isSum(whole, one));
-    if (part === undefined) continue;
+    const rest = parts.filter((one) => one !== whole);
+    const added = [...rest.map((one) => [one]), rest].find((some) => some.length > 0 && isSum(whole, some));
+    if (added === undefined) continue;
     return doubtfulAmount(
-      `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and "${short(part.name)}" add up to "${short(whole.name)}".`,
+      `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and ${listColumns(added.map(nameOf))} add up to "${short(whole.name)}".`,
       amount,
       `add ${mapOption('amount', whole.name)}`,
     );

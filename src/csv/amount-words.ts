@@ -8,7 +8,7 @@ const WITH_TAX = new RegExp(
   `\\b(?:ttc|(?:inc|incl|including|inkl|with|c|con|com) (?:\\d+ )?(?:${TAX})|(?:${TAX}) (?:inc|incl|included|incluido|inclus))\\b`,
   'g',
 );
-const IN_CURRENCY = /\b(?:in )?(?:eur|usd|gbp|chf|pln|sek|euro|dollar)\b/g;
+const IN_CURRENCY = /\b(?:in )?(?:eur|usd|gbp|chf|pln|sek|euro|dollar|(?:foreign|base|home|local) currency)\b/g;
 const GROSS_OR_NET = /\b(?:gross|net|brut|bruto|ht)\b|\b(?:brutto|netto)/g;
 
 /**

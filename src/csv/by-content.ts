@@ -100,9 +100,12 @@ export function areAmounts(name: string, cells: readonly string[]): boolean {
   const words = plainWords(name);
   return (
     (MONEY_WORDS.test(words) && !COUNT_WORDS.test(words)) ||
+    CURRENCIES.has(/\(([A-Z]{3})\)$/.exec(name.trim())?.[1] ?? '') ||
     cells.some((cell) => /\d[.,](?:[1-9]|\d\d|\d{4})\D*$/.test(cell) || hasCurrency(cell))
   );
 }
+
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 export function mostFit(field: Field, cells: readonly string[], most = MOST_CELLS): boolean {
   const { fit, of } = fitsOf(field, cells);

@@ -119,7 +119,8 @@ function besideThousands(
   const [example] = ambiguous;
   if (example === undefined) return undefined;
   const [points, commas] = [told.get('not .'), told.get('not ,')];
-  const areAll = (sign: '.' | ',') => ambiguous.every((cell) => /\d([.,])\d/.exec(cell)?.[1] === sign);
+  const areAll = (sign: '.' | ',') =>
+    ambiguous.every((cell) => /\d([.,])\d/.exec(cell.normalize('NFKC'))?.[1] === sign);
   if (areAll('.') && points !== undefined && commas === undefined)
     return { sign: ',', why: `"${points}" has points between thousands` };
   if (areAll(',') && points === undefined && (commas !== undefined || EAST_ASIAN.test(name)))

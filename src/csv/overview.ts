@@ -259,9 +259,10 @@ class Tally {
     this.name = name;
   }
 
-  /** Whether the column tells several kinds of orders apart. */
+  /** Whether the column tells several kinds of orders apart: a "Documento" may also be the number of each customer's identity card. */
   get isKind(): boolean {
-    return this.#values.size > 1 && this.#more === 0;
+    const isNumber = [...this.#values.values()].every(({ text }) => /\d{4}/.test(text));
+    return this.#values.size > 1 && this.#more === 0 && !isNumber;
   }
 
   cellOf(row: CheckedRow): string {

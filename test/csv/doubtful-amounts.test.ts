@@ -67,6 +67,9 @@ test('an amount that adds up to another one with the taxes may not be the whole 
       'If it is the amount of the order, add --map amount=Amount; otherwise add --map amount=Gross.',
   });
   expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '100' } }, {}]);
+  const tips =
+    'Order No,Customer,Amount,Tip,Tax,Paid\n1,Ann Lee,10.00,2.00,0.80,12.80\n2,Ben Fox,20.00,0.00,1.60,21.60\n';
+  await expect(loaded(tips)).rejects.toThrow('because it and "Tip", "Tax" add up to "Paid". If');
 });
 
 test('columns are compared by the larger reading of 1,234, and nothing is said of sums that are none', async () => {

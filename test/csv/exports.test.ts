@@ -64,8 +64,8 @@ test('what is left after taxes or fees is not the amount of the order beside oth
   await expect(loaded(`${header}\n${row}\n`)).rejects.toMatchObject({
     code: 'CSV_NO_AMOUNT_COLUMN',
     message:
-      'Line 1: "Net Total ($)" may not be the whole amount of the order, because the columns "Taxes ($)", "Sale Price ($)", "Fees ($)" have amounts too. ' +
-      'If it is the amount of the order, add --map "amount=Net Total ($)"; otherwise name the column that has it, with --map amount=Column.',
+      'Line 1: "Net Total ($)" may not be the whole amount of the order, because it and "Taxes ($)", "Fees ($)" add up to "Sale Price ($)". ' +
+      'If it is the amount of the order, add --map "amount=Net Total ($)"; otherwise add --map "amount=Sale Price ($)".',
   });
   const map = new Map([['amount', 'Sale Price ($)']] as const);
   expect(await fieldsOf(header, row, { map })).toMatchObject({ amount: 'Sale Price ($)' });

@@ -102,6 +102,7 @@ test.each([
 test('a comma between digits groups thousands in a column with a name of East Asia', async () => {
   expect(detectDecimal(['15,000', '7'], undefined, '금액').sign).toBe('.');
   expect(detectDecimal(['2,030'], undefined, '合計金額').sign).toBe('.');
+  expect(detectDecimal(['￥２，０３０'], undefined, '合計金額').sign).toBe('.');
   expect(detectDecimal(['2.030'], undefined, '合計金額').sign).toBe('unsure');
   expect(detectDecimal(['2,030'], undefined, 'Сумма').sign).toBe('unsure');
 });

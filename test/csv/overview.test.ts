@@ -31,6 +31,7 @@ test('a note shows a text of a file whose encoding is a guess, and a text that w
 });
 
 test('notes count the kinds of orders, and say that orders were refunded', async () => {
+  expect(await notesOf('Order ID,Email,Documento,Amount\n1,a@x.de,12345678-9,5\n2,b@x.de,98765432-1,5\n')).toEqual([]);
   const [kinds, ...more] = await notesOf('Order ID,Email,Type,Amount\n1,a@x.de,Sale,5\n2,a@x.de,Refund,5\n');
   expect(more).toEqual([]);
   expect(kinds).toMatch(/^the orders have different kinds \(column "Type": 1 × Sale, 1 × Refund\), and all are loaded/);

@@ -34,7 +34,7 @@ test('rows below a header with other columns are refused, until the first header
   );
   expect(itself).toMatch(/^Line 3: The row is a header with other columns/);
   expect(below).toMatch(
-    /^Line 4: Line 3 is a header with other columns .* Load this header and the lines below it as a file of their own\.$/,
+    /^Line 4: Line 3 is a header with other columns .* Load this header and the lines below it as a file of their own; if it only describes the columns, remove it\.$/,
   );
 });
 

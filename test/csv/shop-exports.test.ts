@@ -77,6 +77,14 @@ test('what a marketplace pays out is not the amount of the order', async () => {
       'If it is the amount of the order, add --map "amount=Total (ARS)"; otherwise name the column that has it, with --map amount=Column.',
   );
   expect(await firstOf(header, '20001;1000.00;0.00;1000.00;Ana')).toEqual(['20001', '1000', 'Ana']);
+  // Pesos of Chile have no decimals.
+  const whole = `${header.replaceAll('ARS', 'CLP')}\n20001;25990;-3379;22611;Ana\n`;
+  await expect(loaded(whole)).rejects.toThrow('"Total (CLP)" may be what is left after "Cargo por venta (CLP)"');
+});
+
+test('an amount in the currency of the shop does not go before one in that of the customer', async () => {
+  const text = 'Order No,Customer,Amount (Foreign Currency),Amount,Currency\n1,Ann,"1,000.00","1,105.20",EUR\n';
+  await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_COLUMNS_AMBIGUOUS' });
 });
 
 test('an example in a question is no part, tax, price or measure', async () => {

@@ -25,6 +25,23 @@ describe('customers that name a contact', () => {
   });
 });
 
+test('texts that the lists show escaped for HTML are sent as people wrote them, and an e-mail is found', async () => {
+  const escaped = (records: readonly object[]) => ({
+    body: JSON.stringify(records).replaceAll('&', '&amp;').replaceAll("'", '&#039;').replaceAll('<', '&lt;'),
+  });
+  const onList = (path: string, page: number) => {
+    if (path.includes('contacts')) return escaped(page === 0 ? tiny.contacts : []);
+    return escaped(tiny.customers);
+  };
+  const neil = { first_name: 'Neil', last_name: "O'Hara", email: "o'hara@example.com", organization: 'Lee & <Co' };
+  const service = serviceWith({ contacts: [neil, ann], customers: [{ full_name: 'N', email: neil.email }], onList });
+  expect(await verdicts(await harness.runSync())).toEqual(['existing MATCHED', 'created']);
+  Object.assign(service.contacts[0] ?? {}, { first_name: 'Nial' });
+  expect(await verdicts(await harness.runSync())).toEqual(['updated', 'unchanged']);
+  expect(service.customers[0]).toMatchObject({ full_name: "Nial O'Hara", organization: 'Lee & <Co' });
+  expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'unchanged']);
+});
+
 describe('a list of customers that comes in pages, although the contract says it is complete,', () => {
   const there = people(23).map((person) => imported({ ...person, id: 0 }));
   test.each([

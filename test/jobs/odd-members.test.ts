@@ -124,3 +124,18 @@ describe('a service whose members the settings name', () => {
     expect(service.orders.map(({ order_id }) => order_id)).toEqual(['A-1', 'B-9', 'A-2']);
   });
 });
+
+test.each(['order_id', 'OrderId'])(
+  'a service whose orders have their id in %s, as the settings say, and their label elsewhere, gets each order once',
+  async (name) => {
+    const service = await serviceOf(({ id, order_id, ...order }) => ({ [name]: id, ...order, reference: order_id }));
+    const dialect = `dialect: { idField: { orders: ${name} } }`;
+    const harness = await openOrdersHarness({ account: `${QUICK}, ${dialect}`, serviceUrl: service.url });
+    const run = await harness.load(CSV);
+    expect(await harness.counts(run)).toMatchObject({ created: 1, existing: 1 });
+    expect((await harness.loaded(run)).map(({ recordId }) => recordId)).toEqual(['1', '3']);
+    expect(service.orders.map(({ order_id }) => order_id)).toEqual(['A-1', 'B-9', 'A-2']);
+    await harness.close();
+    await service.close();
+  },
+);

@@ -86,6 +86,20 @@ test.each([
   },
 );
 
+test('texts that the list or the file has escaped for HTML are the same, and whole updates do not escape them twice', async () => {
+  const show = ({ description, ...record }: BookRecord) => ({
+    ...record,
+    ...(description !== undefined && { description: String(description).replace('& c', '&amp; c') }),
+  });
+  begin({ updates: 'empty', show });
+  const csv = csvOf('order_id,client_id,status,description', ['A,1,new,Tea & cake', 'B,1,new,Tea &amp; milk']);
+  await harness.load(csv);
+  const again = await harness.load(csv, { existing: 'update', salt: 'again' });
+  expect(await harness.fates(again)).toEqual(['existing EXISTS', 'existing EXISTS']);
+  await harness.load(csvOf('order_id,client_id,status', ['A,1,paid']), { existing: 'update' });
+  expect(harness.book.orders[0]).toMatchObject({ status: 'paid', description: 'Tea & cake' });
+});
+
 test('the calls of a run include the look for what follows a list that may be cut off', async () => {
   begin({ customers: Array.from({ length: 20 }, (_, n) => ({ full_name: 'Ann', email: `ann${n}@example.com` })) });
   await harness.load(orders('A,1,5,new'));

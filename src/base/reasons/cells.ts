@@ -158,7 +158,8 @@ export const CELL_REASONS = {
     meaning: 'The row is a header with other columns, or is below one.',
     sentence:
       '[?isHeader The row is a header with other columns than the first one.][!isHeader Line {header} is a header with other columns than the first one, so the cells of this row may be in other columns.]',
-    remedy: 'Load this header and the lines below it as a file of their own.',
+    remedy:
+      'Load this header and the lines below it as a file of their own; if it only describes the columns, remove it.',
   },
   RAGGED: {
     meaning: 'The row has more or fewer cells than the header.',

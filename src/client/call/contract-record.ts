@@ -4,7 +4,7 @@
  */
 import type { Kind } from '../../contract/kinds.ts';
 import { MEMBER_NAMES, REFERENCES } from '../../contract/member-names.ts';
-import { type Dialect, idFieldOf, isJsonArray, isJsonObject } from './dialect.ts';
+import { type Dialect, idFieldOf, isIdCalledAsLabel, isJsonArray, isJsonObject } from './dialect.ts';
 import { flat, ID_FORM, lastStepOf } from './flat-record.ts';
 import { type Json, type JsonObject, textOf } from './json.ts';
 import { type Described, formOf, type Member, plain } from './record-form.ts';
@@ -37,9 +37,9 @@ export function contractRecord(read: JsonObject, kind: Described, dialect: Diale
 export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json;
 export function contractRecord(read: Json, kind: Described, dialect: Dialect): Json {
   if (!isJsonObject(read)) return read;
+  if (isAsContract(read, kind, dialect)) return read;
   const chosen = membersSet(kind, dialect);
-  if (isAsContract(read, kind, chosen)) return read;
-  const { record, fields } = flat(read, kind, dialect);
+  const { record, fields } = flatWithId(read, kind, dialect);
   let added: Record<string, Json> | undefined;
   const set = (field: string, value: Json) => {
     if (value === record[field]) return;
@@ -58,10 +58,24 @@ export function contractRecord(read: Json, kind: Described, dialect: Dialect): J
   return added === undefined ? record : { ...record, ...added };
 }
 
+function flatWithId(read: JsonObject, kind: Described, dialect: Dialect): ReturnType<typeof flat> {
+  const found = flat(read, kind, dialect);
+  if (!hasIdAsLabel(found.record, kind, dialect)) return found;
+  const { [dialect.idField.orders]: id = null, ...others } = found.record;
+  const record = { id, ...others };
+  return { record, fields: formOf(record, kind).fields };
+}
+
+/** Whether the member that would be the label of an order is its id, as the settings say. */
+function hasIdAsLabel(record: JsonObject, kind: Described, dialect: Dialect): boolean {
+  return kind !== 'cards' && isIdCalledAsLabel(kind, dialect) && !Object.hasOwn(record, 'id');
+}
+
 /** Whether the record has its fields under the contract's names only, and each value is as it stays: most records of most services. */
-function isAsContract(read: JsonObject, kind: Described, chosen: Readonly<Record<string, string>>): boolean {
+function isAsContract(read: JsonObject, kind: Described, dialect: Dialect): boolean {
   const { isOwn, mayBeNested, fields } = formOf(read, kind);
-  if (!isOwn || mayBeNested || Object.keys(chosen).length > 0 || untyped(read) !== read) return false;
+  if (!isOwn || mayBeNested || untyped(read) !== read) return false;
+  if (Object.keys(membersSet(kind, dialect)).length > 0 || hasIdAsLabel(read, kind, dialect)) return false;
   for (const field of fields.keys()) {
     const value = read[field];
     if (typeof value === 'object' && value !== null) return false;
@@ -111,7 +125,7 @@ export function fieldsElsewhere(
   kind: Kind,
   dialect: Dialect,
 ): readonly (readonly [string, string])[] {
-  const { record, fields } = flat(read, kind, dialect);
+  const { record, fields } = flatWithId(read, kind, dialect);
   const chosen = membersSet(kind, dialect);
   const found = [...fields].flatMap(([field, members]): [string, string][] => {
     const [value] = isDisputed(record, field, members) ? [] : valuesOf(record, field, members);

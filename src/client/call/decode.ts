@@ -16,7 +16,7 @@ import {
   spellingsOf,
 } from '../lists/list-choice.ts';
 import { contractRecord } from './contract-record.ts';
-import { autoDialect, type Dialect, idFieldOf, idOf, isJsonArray, isJsonObject, whyNoId } from './dialect.ts';
+import { autoDialect, type Dialect, idFieldOf, idOf, isJsonArray, isJsonObject, whyNoId, withKey } from './dialect.ts';
 import { ID_FORM } from './flat-record.ts';
 import { type Json, type JsonObject, parseJson } from './json.ts';
 
@@ -99,21 +99,28 @@ export interface AskedFor {
 export function listIn(body: unknown, dialect: Dialect, kind: Kind, asked: AskedFor = {}): FoundList | undefined {
   const found = arrayIn(body, dialect, kind);
   if (found === undefined) return saysEmpty(body, kind, asked) ? { path: [], list: [], raw: [] } : undefined;
-  return { path: found.path, raw: found.list, list: found.list.map((record) => contractRecord(record, kind, dialect)) };
+  const { path, list: raw, keys } = found;
+  const records = raw.map((record, at) => withKey(record, keys?.[at], kind, dialect));
+  return { path, raw, list: records.map((record) => contractRecord(record, kind, dialect)) };
 }
 
 function arrayIn(body: unknown, dialect: Dialect, kind: Kind): FoundArray | undefined {
   const explicit = explicitPath(dialect, kind);
   if (explicit !== undefined) {
     for (const path of spellingsOf(explicit)) {
-      const list = elementsOf(memberAt(body, path), [], () => true);
-      if (list !== undefined) return { path, list };
+      const elements = elementsOf(memberAt(body, path), [], () => true);
+      if (elements !== undefined) return { path, ...elements };
     }
     return undefined;
   }
-  const isRecord = (first: Json) => holdingOf(first, kind, dialect) === 'records';
+  const isRecord: IsRecord = (first, key) => holdingOf(withKey(first, key, kind, dialect), kind, dialect) === 'records';
   const found = arraysIn(body, isRecord).filter(({ list }) => list.length === 0 || isJsonObject(list[0]));
-  const spots = found.map(({ path, list }): ListSpot => ({ path, holds: holdingOf(list[0], kind, dialect) }));
+  const spots = found.map(
+    ({ path, list: [first], keys }): ListSpot => ({
+      path,
+      holds: keys === undefined ? holdingOf(first, kind, dialect) : 'records',
+    }),
+  );
   const choice = chooseList(spots, kind);
   const chosen = choice === undefined ? undefined : found[choice];
   if (chosen === undefined || (chosen.list.length > 0 && isDisputed(chosen.path, body, kind, isRecord)))
@@ -178,7 +185,7 @@ function saysGood(value: Json | undefined): boolean {
  * of the only one of objects; or a list as a text.
  */
 export function likelyFirst(body: unknown, kind: Kind): Json | undefined {
-  const lists = arraysIn(body).filter(({ list }) => list.length > 0);
+  const lists = arraysIn(body, () => true).filter(({ list }) => list.length > 0);
   const called = lists.find(({ path }) => isCalledRecords(path, kind));
   const [only, ...others] = lists.filter(({ list }) => isJsonObject(list[0]));
   const list = called ?? (others.length === 0 ? only : undefined);
@@ -196,7 +203,7 @@ export function adviceOnList(first: Json | undefined, kind: Kind, dialect: Diale
   const record = contractRecord(first ?? null, kind, dialect);
   if (first === undefined || idOf(record, kind, dialect) !== undefined) return `To fix this, ${listPath}`;
   if (isJsonObject(first))
-    return `In the first record, ${whyNoId(record, kind, dialect, first)}. Set ${settings}.idField.${kind} to the name of the id member. ${others}`;
+    return `In the first record, ${whyNoId(record, kind, dialect, first)}. Set ${settings}.idField.${kind} to the name of the id member, or to $key if the list is an object whose keys are the ids. ${others}`;
   const what = shortJson(first, MOST_SHOWN);
   return `What may be the list begins with ${what}. Lockstep reads only records that are JSON objects with named members, and no setting changes that. ${others}`;
 }
@@ -225,7 +232,9 @@ export function recordIn(body: unknown, dialect: Dialect, kind: Kind): JsonObjec
     const found = candidates.filter(isJsonObject).map((value) => contractRecord(value, kind, dialect));
     const record = found.find((value) => idOf(value, kind, dialect) !== undefined);
     if (record !== undefined) return record;
-    level = found.flatMap((value) => Object.values(value));
+    level = found.flatMap((value) =>
+      Object.entries(value).map(([key, inner]) => withKey(inner, ID_FORM.test(key) ? key : undefined, kind, dialect)),
+    );
   }
   return undefined;
 }
@@ -238,32 +247,34 @@ export interface FoundList extends FoundArray {
 interface FoundArray {
   readonly path: readonly string[];
   readonly list: readonly Json[];
+  /** The keys of the records, if the list is an object. */
+  readonly keys?: readonly string[];
 }
 
 /**
  * The elements of an array, or of an object whose keys are numbers or ids and whose first member is a record; undefined if it is
  * neither.
  */
-function elementsOf(value: unknown, path: readonly string[], isRecord: IsRecord): readonly Json[] | undefined {
-  if (isJsonArray(value)) return value;
+function elementsOf(value: unknown, path: readonly string[], isRecord: IsRecord): Omit<FoundArray, 'path'> | undefined {
+  if (isJsonArray(value)) return { list: value };
   if (!isJsonObject(value) || !mayHoldRecords(path)) return undefined;
-  const members = Object.values(value);
-  const [first] = members;
-  const areKeyed = members.every(isJsonObject) && Object.keys(value).every((key) => ID_FORM.test(key));
-  return areKeyed && isJsonObject(first) && isRecord(first) ? members : undefined;
+  const [list, keys] = [Object.values(value), Object.keys(value)];
+  const [[first], [key]] = [list, keys];
+  const areKeyed = list.every(isJsonObject) && keys.every((one) => ID_FORM.test(one));
+  return areKeyed && isJsonObject(first) && key !== undefined && isRecord(first, key) ? { list, keys } : undefined;
 }
 
 /** Judges the first member of an object whose keys are numbers or ids. */
-type IsRecord = (first: JsonObject) => boolean;
+type IsRecord = (first: JsonObject, key: string) => boolean;
 const NO_RECORD: IsRecord = () => false;
 
 /** Every array that may hold records, with its path, and every object whose keys are numbers or ids and that holds records. */
 export function arraysIn(body: unknown, isRecord = NO_RECORD): FoundArray[] {
   const arrays: FoundArray[] = [];
   const visit = (value: unknown, path: readonly string[]): void => {
-    const list = elementsOf(value, path, isRecord);
-    if (list !== undefined) {
-      if (mayHoldRecords(path)) arrays.push({ path, list });
+    const elements = elementsOf(value, path, isRecord);
+    if (elements !== undefined) {
+      if (mayHoldRecords(path)) arrays.push({ path, ...elements });
     } else if (isJsonObject(value) && path.length < MAX_LIST_DEPTH) {
       for (const [name, member] of Object.entries(value)) visit(member, [...path, name]);
     }

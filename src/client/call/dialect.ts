@@ -34,7 +34,9 @@ export const dialectSchema = z.strictObject({
   listPath: perKind(auto).describe(
     'Where the list of records is in an answer: auto, $ (the answer is the list) or a dotted path such as content.data.items',
   ),
-  idField: perKind(auto).describe('The member that holds a record’s id: auto or a name'),
+  idField: perKind(auto).describe(
+    'The member that holds a record’s id: auto or a name; $key if the list is an object of records, and its keys are the ids',
+  ),
   members: members
     .prefault({})
     .describe(
@@ -117,12 +119,27 @@ function memberNamed(record: JsonObject, names: readonly string[]): string | und
 /** The member that is an id by its name, whatever its value. */
 function idMemberOf(record: JsonObject, kind: Kind, dialect: Dialect): string | undefined {
   const setting = dialect.idField[kind];
+  const isCalledId = setting === KEY_AS_ID || isIdCalledAsLabel(kind, dialect);
+  if (isCalledId && Object.hasOwn(record, 'id')) return 'id';
   if (setting !== 'auto') return Object.hasOwn(record, setting) ? setting : undefined;
   const name = memberNamed(record, ID_NAMES[kind]);
   if (name !== undefined || kind !== 'orders') return name;
   // An orderId is the id beside another order_id; otherwise it is the label.
   const [label, other] = [memberNamed(record, ['order_id']), memberNamed(record, ['orderid'])];
   return label !== undefined && other !== undefined && record[label] !== record[other] ? other : undefined;
+}
+
+const KEY_AS_ID = '$key';
+
+/** A record of an object of records: with its key as its id, if the settings say so. */
+export function withKey(record: Json, key: string | undefined, kind: Kind, dialect: Dialect): Json {
+  if (key === undefined || dialect.idField[kind] !== KEY_AS_ID || !isJsonObject(record)) return record;
+  return { ...record, id: key };
+}
+
+/** Whether the settings say that an order's id has the name of its label; contract-record.ts then calls it `id`. */
+export function isIdCalledAsLabel(kind: Kind, dialect: Dialect): boolean {
+  return kind === 'orders' && /^order[_\- ]?id$/i.test(dialect.idField.orders);
 }
 
 function whyUnusable(value: Json | undefined): string {

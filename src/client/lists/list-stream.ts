@@ -19,7 +19,7 @@ import {
   looksLike,
   saysEmpty,
 } from '../call/decode.ts';
-import { type Dialect, isJsonObject } from '../call/dialect.ts';
+import { type Dialect, isJsonObject, withKey } from '../call/dialect.ts';
 import type { Json } from '../call/json.ts';
 import { GrowingBytes } from '../http/growing-bytes.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, OutlineWalker } from './json-scan.ts';
@@ -163,14 +163,15 @@ export class ListReader {
     const isKeyed = stop === 'first-keyed';
     const depth = this.#walker.depth - Number(isKeyed);
     if (stop === 'more' || depth > (this.#explicit?.length ?? MAX_LIST_DEPTH)) return at;
-    const path = this.#walker.path().slice(0, depth);
+    const names = this.#walker.path();
+    const path = names.slice(0, depth);
     const named = this.#explicit !== undefined && this.#spots.length === 0 && this.#isNamed(path);
     const looked = this.#explicit === undefined && mayHoldRecords(path);
     if (stop === 'empty-array') {
       if (named || looked) this.#addSpot({ path, holds: 'nothing' });
     } else if (named || (looked && data[at] === 0x7b)) {
       if (named) this.#addSpot({ path, holds: 'records' });
-      this.#list = new OpenList({ path, isKeyed, taking: named ? true : undefined, at });
+      this.#list = new OpenList({ path, isKeyed, key: names[depth], taking: named ? true : undefined, at });
     }
     return at;
   }
@@ -203,7 +204,7 @@ export class ListReader {
   /** Whether the first element is a record; if not, it belongs to the outline. */
   #judge(list: OpenList, element: Buffer): boolean {
     const [read = null] = parseRun(element) ?? [];
-    const first = contractRecord(read, this.#kind, this.#dialect);
+    const first = this.#record(read, list);
     const holds = holdingOf(first, this.#kind, this.#dialect);
     const spot = { path: list.path, holds };
     if (holds !== 'records') {
@@ -235,9 +236,13 @@ export class ListReader {
     this.#keep(list, records);
   }
 
-  #keep({ taking }: OpenList, records: readonly Json[]): void {
-    if (!taking) return;
-    for (const record of records) this.#records.push(contractRecord(record, this.#kind, this.#dialect));
+  #keep(list: OpenList, records: readonly Json[]): void {
+    if (!list.taking) return;
+    for (const record of records) this.#records.push(this.#record(record, list));
+  }
+
+  #record(read: Json, { key }: OpenList): Json {
+    return contractRecord(withKey(read, key, this.#kind, this.#dialect), this.#kind, this.#dialect);
   }
 
   #isNamed(path: readonly string[]): boolean {

@@ -18,16 +18,18 @@ export class OpenList {
   /** The last separator seen. */
   lastEnd: number;
   scanner = new ElementScanner();
-  /** Whether its next element has its key before it: of the first one, the key is in the outline. */
+  /** The key of the element that was read last, if it is keyed. The first one is in the outline, and others are before their elements. */
+  key: string | undefined;
   #hasKeys = false;
   /** What is between the first two elements, from brace to brace; null if it does not show where an element ends. */
   #between: Buffer | null | undefined;
 
-  /** `at`: where its first element begins. */
-  constructor(from: Pick<OpenList, 'path' | 'isKeyed' | 'taking'> & { readonly at: number }) {
+  /** `at`: where its first element begins; `key`: the key of that element. */
+  constructor(from: Pick<OpenList, 'path' | 'isKeyed' | 'taking' | 'key'> & { readonly at: number }) {
     this.path = from.path;
     this.isKeyed = from.isKeyed;
     this.taking = from.taking;
+    this.key = from.key;
     this.runStart = from.at;
     this.lastEnd = from.at;
   }
@@ -35,10 +37,17 @@ export class OpenList {
   /** The elements from `runStart` to the separator at `end`; undefined if they are not JSON. */
   endRun(data: Buffer, end: number): readonly Json[] | undefined {
     const run = data.subarray(this.runStart, end);
-    const elements = parseRun(this.#hasKeys ? withoutKey(run) : run);
+    const elements = parseRun(this.#hasKeys ? this.#withoutKey(run) : run);
     this.#hasKeys = this.isKeyed;
     this.runStart = end + 1;
     return elements;
+  }
+
+  /** One element of an object whose keys are numbers or ids; empty, which is broken JSON, if it has another key. */
+  #withoutKey(element: Buffer): Buffer {
+    const [before = '', key = ''] = /^\s*"([\da-z-]+)"\s*:/i.exec(element.toString('latin1')) ?? [];
+    this.key = key;
+    return element.subarray(ID_FORM.test(key) ? before.length : element.length);
   }
 
   /** Notes how the elements around a separator are separated. */
@@ -74,12 +83,6 @@ export class OpenList {
     }
     return next;
   }
-}
-
-/** One element of an object whose keys are numbers or ids; empty, which is broken JSON, if it has another key. */
-function withoutKey(element: Buffer): Buffer {
-  const [before = '', key = ''] = /^\s*"([\da-z-]+)"\s*:/i.exec(element.toString('latin1')) ?? [];
-  return element.subarray(ID_FORM.test(key) ? before.length : element.length);
 }
 
 /** The elements of a run; undefined if it is not JSON. A blank run means a surplus comma. */

@@ -47,6 +47,12 @@ export function listPaths(body: Json | undefined): readonly string[] {
     .map(({ path }) => pathText(path));
 }
 
+/** Where an object of records is whose keys are numbers or ids; undefined if there is none. */
+export function pathOfKeyed(body: Json): string | undefined {
+  const found = arraysIn(body, () => true).find(({ keys }) => keys !== undefined);
+  return found && pathText(found.path);
+}
+
 /** For records without an id under a usual name: a member that is named like an id and differs in every record. */
 export function likelyIdName(body: Json | undefined): string | undefined {
   const lists = arraysIn(body).filter(({ list }) => isJsonObject(list[0]));

@@ -1,6 +1,6 @@
 /** The keys that recognise a customer, normalised. Records are in the contract's names (client/call/contract-record.ts). */
 import { domainToUnicode } from 'node:url';
-import { MASK } from '../../base/texts.ts';
+import { MASK, unescaped } from '../../base/texts.ts';
 import { withoutMarks } from '../../base/visible.ts';
 import { flagOf } from '../../client/call/dialect.ts';
 import { type JsonObject, textOf } from '../../client/call/json.ts';
@@ -25,7 +25,7 @@ export function keysOf(customer: CustomerFields): Keys {
 }
 
 export function customerFieldsOf(record: JsonObject): CustomerFields {
-  const fields = CUSTOMER_FIELDS.map((field) => [field, textOf(record[field])]);
+  const fields = CUSTOMER_FIELDS.map((field) => [field, shownText(record[field])]);
   const said: CustomerFields = Object.fromEntries(fields.filter(([, text]) => text !== ''));
   const full_name = said.full_name ?? personNameOf(record);
   return full_name === '' ? said : { ...said, full_name };
@@ -40,17 +40,20 @@ export function personFieldsOf(record: JsonObject): CustomerFields {
 
 /** One field of a contact as text; '' if it has none. Flags are `true` or `false`, also where a service writes 1 or "Y". */
 export function contactText(record: JsonObject, field: ContactField): string {
-  if (field === 'full_name') return personNameOf(record) || textOf(record.full_name);
+  if (field === 'full_name') return personNameOf(record) || shownText(record.full_name);
   const flag = FLAGS.has(field) ? flagOf(record[field]) : undefined;
-  return flag === undefined ? textOf(record[field]) : String(flag);
+  return flag === undefined ? shownText(record[field]) : String(flag);
 }
 
 const FLAGS: ReadonlySet<ContactField> = new Set(['by_phone', 'by_email', 'by_text', 'by_social', 'has_client_portal']);
 
 function personNameOf(record: JsonObject): string {
-  const parts = [textOf(record.first_name), textOf(record.last_name)];
+  const parts = [shownText(record.first_name), shownText(record.last_name)];
   return parts.filter((part) => part !== '').join(' ');
 }
+
+/** A service may escape texts for HTML, as it stores or as it shows them. Sent back so, they would be escaped twice. */
+const shownText = (value: unknown): string => unescaped(textOf(value));
 
 /** How people name the record in reports. */
 export function labelOf(customer: CustomerFields): string {
@@ -66,10 +69,7 @@ export function maskedIn({ email, phone_number }: CustomerFields): string | unde
 
 /** A domain with umlauts, such as `bücher.example`, is the same in the form of the DNS, `xn--bcher-kva.example`. */
 function normaliseEmail(email: string | undefined): string | undefined {
-  const written = withoutMarks(email ?? '')
-    .normalize('NFC')
-    .trim()
-    .toLowerCase();
+  const written = withoutMarks(plainOf(email)).normalize('NFC').trim().toLowerCase();
   const normal = written.replace(/(?<=@)[^@]*xn--[^@]*$/, (domain) => domainToUnicode(domain) || domain);
   return normal.includes('@') ? normal : undefined;
 }
@@ -90,10 +90,12 @@ function firstNameFirst(name: string | undefined): string | undefined {
 }
 
 function normaliseText(text: string | undefined): string | undefined {
-  const normal = withoutMarks(text ?? '')
-    .normalize('NFKC')
-    .trim()
-    .replace(/\s+/g, ' ')
-    .toLowerCase();
+  const normal = withoutMarks(plainOf(text)).normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
   return normal === '' ? undefined : normal;
+}
+
+/** A file may have escaped texts too, so the keys of both are compared without any escapes. */
+function plainOf(text = ''): string {
+  const plain = unescaped(text);
+  return plain === text ? plain : plainOf(plain);
 }

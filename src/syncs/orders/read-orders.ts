@@ -2,6 +2,7 @@
  * Reads all orders once: for the baseline of a load, and for every read-back. It keeps the orders whose keys the load holds,
  * and in a read-back the new orders of its customers or with its labels, because a service may change a label or a customer.
  */
+import { unescaped } from '../../base/texts.ts';
 import { rivalsOf } from '../../client/call/contract-record.ts';
 import { amountOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
@@ -152,8 +153,9 @@ function nameOf(record: Json, account: Account): OrderName {
   };
 }
 
-/** The order's content in one spelling; absent members are left out. */
+/** The order's content in one spelling, and not escaped: whole updates send it back. Absent members are left out. */
 export function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
-  const said = { amount: amountOf(amount) ?? '', status: textOf(status), description: textOf(description) };
+  const [state, text] = [unescaped(textOf(status)), unescaped(textOf(description))];
+  const said = { amount: amountOf(amount) ?? '', status: state, description: text };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));
 }

@@ -45,6 +45,10 @@ function readAll(
   }
 }
 
+function ids(read: Read, dialect: Dialect): readonly (string | undefined)[] {
+  return 'list' in read ? read.list.map((one) => idOf(one, 'contacts', dialect)) : [];
+}
+
 const customers = (count: number) =>
   Array.from({ length: count }, (_, id) => ({
     id,
@@ -92,6 +96,22 @@ test.each(frames)('reads records %s, however the chunks are cut', (_, frame) => 
   const text = JSON.stringify(frame(list), null, 1);
   for (const size of [1, 2, 3, 7, 64, 65_536]) expect(readAll(text, size)).toMatchObject({ list });
   expect(readAll(JSON.stringify(frame([])), 1)).toMatchObject({ list: [] });
+});
+
+test('keys are the ids of records where the settings say so, however the chunks are cut, and as when it is decoded whole', () => {
+  const dialect = dialectSchema.parse({ idField: { contacts: '$key' } });
+  const body = {
+    status: true,
+    content: { 17: { full_name: 'Ann', tags: { 5: 'x' } }, 23: { id: 9, full_name: 'Ben' } },
+  };
+  for (const size of [1, 2, 7, 65_536])
+    expect(ids(readAll(JSON.stringify(body), size, dialect), dialect)).toEqual(['17', '23']);
+  expect(listIn(body, dialect, 'contacts')?.list.map((one) => idOf(one, 'contacts', dialect))).toEqual(['17', '23']);
+  expect(readAll(JSON.stringify(body))).toMatchObject({
+    message: expect.stringMatching(
+      /members are full_name, tags\. .*or to \$key if the list is an object whose keys are the ids\./,
+    ),
+  });
 });
 
 test('delivers many records in order, in batches of at most a thousand', () => {

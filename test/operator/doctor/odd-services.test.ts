@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
+import { dialectSchema } from '../../../src/client/call/dialect.ts';
 import { MAX_CALLS } from '../../../src/operator/doctor/examine.ts';
 import { TEST_KEY } from '../../support/harness/harness.ts';
 import type { Answer, Reply, SeenRequest } from '../../support/http-server.ts';
@@ -37,6 +38,19 @@ test('errors in answers of HTTP 200 are not lists', async () => {
   const report = await examineAt(server.url);
   expect([report.stopped, report.settings]).toEqual(['no list could be read', {}]);
   expect(findingIn(report, 'prefix', 'contacts')?.found).toContain('database is away');
+});
+
+test('an object of records without ids needs a person, who can say that its keys are the ids', async () => {
+  const body = { status: true, content: { 17: { full_name: 'Ann' }, 23: { full_name: 'Ben' } }, message: 'OK' };
+  const one = { status: true, content: { 17: { full_name: 'Ann' } } };
+  const server = await serverOf(
+    lists(0, ({ path }) => (path.includes('/customers/') ? { body: path.endsWith('/get') ? one : body } : undefined)),
+  );
+  expect(findingIn(await examineAt(server.url), 'list-place', 'customers')?.needs).toBe(
+    'set accounts.demo.dialect.idField.customers to $key if the keys of the object at content are the ids, or to the name of the member with the id',
+  );
+  const told = await examineAt(server.url, { dialect: dialectSchema.parse({ idField: { customers: '$key' } }) });
+  expect(findingIn(told, 'record-id', 'customers')?.found).toBe('$key, text; a get with it returns the record');
 });
 
 test('suspects a list of customers cut off at a round number, or proves it with a get', async () => {

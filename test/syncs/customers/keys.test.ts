@@ -22,3 +22,9 @@ test('marks that are not visible make no difference in an e-mail, a name or an o
   const marked = { email: 'ann@example.com\u200b', full_name: '\u200fשלום כהן', organization: 'Lee\u2060 Ltd' };
   expect(keysOf(marked)).toEqual(keysOf(customer));
 });
+
+test('escapes for HTML make no difference, as in a service or a file that has them', () => {
+  const customer = { email: "o'hara@example.com", full_name: "Neil O'Hara", organization: 'Lee & Co' };
+  const written = { email: 'o&#039;hara@example.com', full_name: 'Neil O&#39;Hara', organization: 'Lee &amp;amp; Co' };
+  expect(keysOf(written)).toEqual(keysOf(customer));
+});

@@ -35,13 +35,33 @@ function factsOf(name: Member): string {
   return `jsonb_build_object('field', '${name}', 'is', k.fields->>'${name}', 'expected', s.fields->>'${name}')`;
 }
 
-/** A status may come back in another case, a description with other line ends and spaces; both in another Unicode form. */
+/**
+ * A status may come back in another case, a description with other line ends and spaces; both in another Unicode form, and escaped for
+ * HTML.
+ */
 function said(of: 's' | 'k', name: Member): string {
   const value = `(${of}.fields->>'${name}')`;
-  if (name === 'status') return `lower(normalize(${value}))`;
-  if (name === 'description') return `trim(regexp_replace(normalize(${value}), '\\s+', ' ', 'g'))`;
+  if (name === 'status') return `lower(normalize(${unescapedSql(value)}))`;
+  if (name === 'description') return `trim(regexp_replace(normalize(${unescapedSql(value)}), '\\s+', ' ', 'g'))`;
   return value;
 }
+
+/** SQL: the same text, however often it was escaped. */
+function unescapedSql(text: string): string {
+  const plain = ESCAPES.reduce(
+    (sql, [written, meaning]) => `regexp_replace(${sql}, '${written}', '${meaning}', 'gi')`,
+    text,
+  );
+  return `case when ${text} like '%&%' then ${plain} else ${text} end`;
+}
+
+const ESCAPES = [
+  ['&(amp;)+', '&'],
+  ['&lt;', '<'],
+  ['&gt;', '>'],
+  ['&quot;', '"'],
+  ['&(apos|#0*39|#x0*27);', "''"],
+] as const;
 
 /** The note of a run that compared orders whose amounts it could not read. */
 export const HIDDEN_AMOUNTS =
