@@ -125,15 +125,25 @@ describe('a service whose members the settings name', () => {
   });
 });
 
-test.each(['order_id', 'OrderId'])(
-  'a service whose orders have their id in %s, as the settings say, and their label elsewhere, gets each order once',
-  async (name) => {
-    const service = await serviceOf(({ id, order_id, ...order }) => ({ [name]: id, ...order, reference: order_id }));
-    const dialect = `dialect: { idField: { orders: ${name} } }`;
+type Shown = Readonly<Record<string, unknown>>;
+const LABELS: readonly [where: string, members: string, shown: (id: unknown, label: unknown) => Shown][] = [
+  ['in reference', '{}', (id, label) => ({ order_id: id, reference: label })],
+  ['where the settings say', '{ order_id: nr }', (id, label) => ({ order_id: id, nr: label })],
+  ['in order_id too', '{}', (_, label) => ({ order_id: label })],
+  ['in reference, the id in OrderId', '{}', (id, label) => ({ OrderId: id, reference: label })],
+];
+
+test.each(LABELS)(
+  'orders whose id is in order_id, as the settings say, and whose label is %s, are created once',
+  async (_, members, shown) => {
+    const service = await serviceOf(({ id, order_id, ...order }) => ({ ...order, ...shown(id, order_id) }));
+    const [name] = Object.keys(shown(1, 'A'));
+    const dialect = `dialect: { idField: { orders: ${name} }, members: { orders: ${members} } }`;
     const harness = await openOrdersHarness({ account: `${QUICK}, ${dialect}`, serviceUrl: service.url });
-    const run = await harness.load(CSV);
-    expect(await harness.counts(run)).toMatchObject({ created: 1, existing: 1 });
-    expect((await harness.loaded(run)).map(({ recordId }) => recordId)).toEqual(['1', '3']);
+    expect(await harness.counts(await harness.load(CSV))).toMatchObject({ created: 1, existing: 1 });
+    const ids = service.orders.map(({ id, order_id }) => String(Object.values(shown(id, order_id))[0]));
+    const again = await harness.load(CSV, { salt: 'again' });
+    expect((await harness.loaded(again)).map(({ recordId }) => recordId)).toEqual([ids[0], ids[2]]);
     expect(service.orders.map(({ order_id }) => order_id)).toEqual(['A-1', 'B-9', 'A-2']);
     await harness.close();
     await service.close();

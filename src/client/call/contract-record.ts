@@ -58,12 +58,15 @@ export function contractRecord(read: Json, kind: Described, dialect: Dialect): J
   return added === undefined ? record : { ...record, ...added };
 }
 
+/** An order whose id, as the settings say, has the name of its label: with its id as `id`, if it has another label. */
 function flatWithId(read: JsonObject, kind: Described, dialect: Dialect): ReturnType<typeof flat> {
   const found = flat(read, kind, dialect);
   if (!hasIdAsLabel(found.record, kind, dialect)) return found;
   const { [dialect.idField.orders]: id = null, ...others } = found.record;
   const record = { id, ...others };
-  return { record, fields: formOf(record, kind).fields };
+  const { fields } = formOf(record, kind);
+  const hasLabel = fields.has('order_id') || membersSet(kind, dialect).order_id !== undefined;
+  return hasLabel ? { record, fields } : found;
 }
 
 /** Whether the member that would be the label of an order is its id, as the settings say. */
