@@ -75,7 +75,7 @@ function pathOf(target: string): string {
 
 /** A vendor keeps an address as a person has entered it: with a slash at its end, or a host in capitals. */
 function isSameAddress(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((url) => new URL(url).href.replace(/\/+$/, ''));
+  const [a, b] = [one, other].map((url) => (URL.canParse(url) ? new URL(url).href : url).replace(/\/+$/, ''));
   return a === b;
 }
 
