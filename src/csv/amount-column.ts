@@ -71,23 +71,35 @@ function otherAmounts(used: readonly MappedColumn[], firstCells: FirstCells): re
 
 /** A file may have no amounts; but if it has some, orders without them would be other orders. */
 function withoutAmount(amounts: readonly string[], { header }: FirstCells): UnclearFile {
+  const areScaled = amounts.every((name) => SCALED.test(name));
   return new UnclearFile(
     'CSV_NO_AMOUNT_COLUMN',
     `Line ${header.line}: no column has a name that means the amount, but ${columnsWith(amounts)} amounts.`,
-    amounts.every((name) => SCALED.test(name))
+    areScaled
       ? 'Their names say that they are in cents or thousands: write them in whole units first. To load the orders without an amount, add --map amount=.'
       : `Name the amount of the order, as in ${mapOption('amount', likelyAmount(amounts) ?? 'Column')}; if no column has it, add --map amount=.`,
+    [...(areScaled ? [] : amounts.map((column) => ({ field: 'amount', column }))), { field: 'amount' }],
   );
 }
 
-/** `instead`: what to do if the column does not have the amount. */
+/** `instead`: what to do if the column does not have the amount; `better`: the column that then has it. */
 function doubtfulAmount(
   statement: string,
   { name }: MappedColumn,
-  instead = 'name the column that has it, with --map amount=Column',
+  { instead, better }: { readonly instead?: string; readonly better?: string | undefined } = {},
 ): UnclearFile {
-  const remedy = `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise ${instead}.`;
-  return new UnclearFile('CSV_NO_AMOUNT_COLUMN', statement, remedy);
+  const otherwise =
+    better === undefined
+      ? 'name the column that has it, with --map amount=Column'
+      : `add ${mapOption('amount', better)}`;
+  const remedy = `If it is the amount of the order, add ${mapOption('amount', name)}; otherwise ${instead ?? otherwise}.`;
+  const columns = [...(better === undefined ? [] : [better]), name];
+  return new UnclearFile(
+    'CSV_NO_AMOUNT_COLUMN',
+    statement,
+    remedy,
+    columns.map((column) => ({ field: 'amount', column })),
+  );
 }
 
 /** What a seller is left with, or what an order costs before taxes or without its delivery, is not what the customer pays. */
@@ -116,7 +128,7 @@ function cutAtComma({ amount, firstCells, line }: Amounts): UnclearFile | undefi
   return doubtfulAmount(
     `Line ${line}: "${short(amount.name)}" may lack decimals: in each row, the next cell has two digits, as if an amount such as ${own[first]},${next[first]} had no quotes.`,
     amount,
-    'put quotes around the amounts, or export the file with another delimiter',
+    { instead: 'put quotes around the amounts, or export the file with another delimiter' },
   );
 }
 
@@ -153,7 +165,7 @@ function aPart({ amount, others, firstCells, line }: Amounts): UnclearFile | und
     return doubtfulAmount(
       `Line ${line}: "${short(amount.name)}" may not be the whole amount of the order, because it and ${listColumns(added.map(nameOf))} add up to "${short(whole.name)}".`,
       amount,
-      `add ${mapOption('amount', whole.name)}`,
+      { better: whole.name },
     );
   }
   return undefined;
@@ -188,7 +200,7 @@ function inCents({ amount, others, firstCells, line }: Amounts): UnclearFile | u
   return doubtfulAmount(
     `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because "${short(whole.name)}" has a hundredth of each.`,
     amount,
-    `add ${mapOption('amount', whole.name)}`,
+    { better: whole.name },
   );
 }
 
@@ -201,7 +213,7 @@ function ofAnApi({ amount, numbers, firstCells, line }: Amounts): UnclearFile | 
   return doubtfulAmount(
     `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because it has whole numbers only, and the numbers of the orders are those of an API, such as ${short(id)}.`,
     amount,
-    'write the amounts in whole units first',
+    { instead: 'write the amounts in whole units first' },
   );
 }
 
@@ -214,9 +226,7 @@ function ofOnePiece({ amount, others, firstCells, line }: Amounts): UnclearFile 
   return doubtfulAmount(
     `Line ${line}: "${short(amount.name)}" may be the price of one piece, because "${short(names[index] ?? '')}" has quantities.`,
     amount,
-    others.length === 0
-      ? 'add a column with the amounts'
-      : `add ${mapOption('amount', likelyAmount(others.map(nameOf)))}`,
+    others.length === 0 ? { instead: 'add a column with the amounts' } : { better: likelyAmount(others.map(nameOf)) },
   );
 }
 

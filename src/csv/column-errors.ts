@@ -12,6 +12,14 @@ export interface Reading {
   readonly encoding: Encoding;
 }
 
+/** What may be right: the column fills the field, or without one no column does. */
+export interface ColumnChoice {
+  readonly field: string;
+  readonly column?: string;
+  /** What becomes of several lines of one order then. */
+  readonly combine?: 'first';
+}
+
 /** A file that can be read once a person has chosen columns, the line of the header or an encoding. */
 export class UnclearFile extends LockstepError {
   /** The message without options of the command line. */
@@ -20,10 +28,13 @@ export class UnclearFile extends LockstepError {
   columns: readonly MappedColumn[] = [];
   /** If a person has to choose the encoding: one of the texts in each that is possible; the last one is as the file was read. */
   readings: readonly Reading[] = [];
+  /** What `onCommandLine` names, to choose with one click. */
+  readonly choices: readonly ColumnChoice[];
 
-  constructor(code: string, statement: string, onCommandLine: string) {
-    super(code, `${statement} ${onCommandLine}`, { exitCode: 2 });
+  constructor(code: string, statement: string, onCommandLine: string, choices: readonly ColumnChoice[] = []) {
+    super(code, `${statement} ${onCommandLine}`.trim(), { exitCode: 2 });
     this.statement = statement;
+    this.choices = choices;
   }
 }
 
@@ -46,6 +57,7 @@ export function ambiguous(
     'CSV_COLUMNS_AMBIGUOUS',
     `Line ${line}: the columns ${listColumns(names)} all look like ${field}${differ}.`,
     `Name one, as in ${mapOption(field, (field === 'amount' ? likelyAmount(names) : undefined) ?? names[0])}.`,
+    names.map((column) => ({ field, column })),
   );
 }
 

@@ -213,6 +213,7 @@ function doesNotFit(column: MappedColumn, firstCells: FirstCells): LockstepError
     'CSV_CELLS_DO_NOT_FIT',
     `Line ${firstCells.header.line}: ${unfitWords(column)}: "${short(cell)}" ${sentenceFor(code, { cell })}`,
     `If it is right, add ${mapOption(field, name)}; if no column has the ${field}, add --map ${field}=.`,
+    [{ field, column: name }, { field }],
   );
 }
 
@@ -261,8 +262,11 @@ function noCustomer(firstCells: FirstCells, unused: readonly UnusedCandidate[]):
   if (heading !== undefined)
     return new UnclearFile(
       'CSV_NO_CUSTOMER_COLUMN',
-      `${need}, but the lines of this report are grouped under headings such as "${short(heading)}".`,
-      'Export a report that names the customer in each line, such as a list of invoices.',
+      `${need}, but the lines of this report are grouped under headings such as "${short(heading)}". Export a report that names the customer in each line, such as a list of invoices.`,
+      '',
     );
-  return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`);
+  const ofNames = doubtful ? [{ field: 'customer_name', column: doubtful.name }] : [];
+  const ofEmails = withEmails.map((index) => ({ field: 'customer_email', column: names[index] ?? '' }));
+  const choices = ofEmails.length > 0 ? ofEmails : ofNames;
+  return new UnclearFile('CSV_NO_CUSTOMER_COLUMN', `${need}, but ${has}.${seen}`, `${remedy}. ${above}.`, choices);
 }

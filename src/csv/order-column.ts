@@ -85,6 +85,7 @@ function refuseItems(labels: readonly UnusedLabels[], shared: readonly MappedCol
       'CSV_NO_ORDER_COLUMN',
       `Line ${line}: no column has a name that means the order_id, and lines with the same "${short(name)}" (${short(cells.find((_, row) => isSame(cells, row)) ?? '')}) also have the same customer and amount: they may be items of one order.`,
       `If they are items, add ${mapOption('order_id', name)} --combine-lines first; if each line is an order, add --map order_id=.`,
+      [{ field: 'order_id', column: name, combine: 'first' }, { field: 'order_id' }],
     );
   }
 }
@@ -101,6 +102,7 @@ function refuseNumbers(
     'CSV_NO_ORDER_COLUMN',
     `Line ${line}: no column has a name that means the order_id, but "${name}" is different in each line, as in ${short(numbers.cells[0] ?? '')}, so it may have the numbers of the orders. Without them, another file with the same orders would create them again.`,
     `If it has them, add ${mapOption('order_id', numbers.name)}; if not, add --map order_id=.`,
+    [{ field: 'order_id', column: numbers.name }, { field: 'order_id' }],
   );
 }
 
@@ -142,5 +144,6 @@ export function refuseCutNumbers(columns: readonly MappedColumn[], firstCells: F
     'CSV_CELLS_DO_NOT_FIT',
     `Line ${firstCells.header.line}: a spreadsheet has replaced the last digits of "${short(column.name)}" by zeros, as in ${long[0]}, so different orders may have the same number. Export the file again, and load it before a spreadsheet saves it.`,
     `If the numbers are right, add ${mapOption('order_id', column.name)}.`,
+    [{ field: 'order_id', column: column.name }],
   );
 }

@@ -79,6 +79,28 @@ test('is shown although how it is read cannot be kept, such as on a full disk', 
   await api(`/uploads/${id}/remove`, {});
 });
 
+test('offers each column that may be right with one click, and says once what to do about rows that are not valid', async () => {
+  const rows = [1, 2, 3].map((n) => `V-2026-04${n},1,${n}.50`);
+  const { id } = await api(
+    '/uploads?account=test',
+    `Zeichen,client_id,amount\n${rows.join('\n')}\nV-2026-044,1,x\nV-2026-045,1,y\n`,
+  );
+  const page = await pageAt(web, `/load/${id}`);
+  const offered = [...page.matchAll(/<a class="button" href="(\/load\/[^"]+)">(.*?)<\/a>/g)].map(
+    ([, path = '', words = '']) => ({
+      path: path.replaceAll('&amp;', '&'),
+      words: words.replaceAll(/<[^>]+>/g, '').replaceAll('&quot;', '"'),
+    }),
+  );
+  expect(offered.map(({ words }) => words)).toEqual(['"Zeichen" for order_id V-2026-041', 'No column for order_id']);
+  for (const { path } of offered) {
+    const read = await pageAt(web, path);
+    expect(read).not.toContain('CSV_NO_ORDER_COLUMN');
+    expect(read.match(/Write digits with the decimal sign/g)).toHaveLength(1);
+  }
+  await api(`/uploads/${id}/remove`, {});
+});
+
 test('is begun once: other choices are refused, and the same ones lead to its run', async () => {
   const { id } = await api('/uploads?account=test', ordersCsv(2));
   const run = await load(id, {});

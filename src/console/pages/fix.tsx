@@ -14,7 +14,7 @@ import { definePage } from '../page.ts';
 import { Button, Check, Field, Remedy, Select, Submit } from '../parts/inputs.tsx';
 import { Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { ProblemColumns, SheetTable } from './load-columns.tsx';
+import { isFirst, ProblemColumns, SheetTable } from './load-columns.tsx';
 
 const SHOWN_ORDERS = 50;
 /** Cells of these columns are seen with the problem. */
@@ -94,7 +94,7 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
   const width = Math.max(columns.length, ...lines.map(({ cells }) => cells.length));
   const names = Array.from({ length: Math.min(width, MOST_COLUMNS) }, (_, i) => columns[i] ?? namelessColumn(i));
   const hidden = count - shown;
-  const remedies = new Set<string | undefined>();
+  const remedies = new Set<string>();
   return (
     <Section
       title="Cells"
@@ -135,13 +135,6 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
       </SheetTable>
     </Section>
   );
-}
-
-/** What to do is said once, not in every line. */
-function isFirst(said: Set<string | undefined>, remedy: string | undefined): boolean {
-  if (remedy === undefined || said.has(remedy)) return false;
-  said.add(remedy);
-  return true;
 }
 
 interface CellProps {

@@ -164,3 +164,10 @@ export function Cells({ names, cells }: { readonly names: readonly string[]; rea
     </>
   );
 }
+
+/** What to do is said once, not in every line. */
+export function isFirst(said: Set<string>, what: string | undefined): boolean {
+  if (what === undefined || said.has(what)) return false;
+  said.add(what);
+  return true;
+}

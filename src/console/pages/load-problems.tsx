@@ -1,16 +1,18 @@
 /** The first rows of a file that would not be loaded, before all rows are checked. */
 import { formatCount, plural } from '../../base/counts.ts';
-import { statementFor } from '../../base/reasons/reasons.ts';
+import { remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import type { FirstCheck } from '../../syncs/orders/preview-load.ts';
+import { Remedy } from '../parts/inputs.tsx';
 import { Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { Cells, ProblemColumns, SheetTable } from './load-columns.tsx';
+import { Cells, isFirst, ProblemColumns, SheetTable } from './load-columns.tsx';
 
 const SHOWN = 20;
 
 export function FirstProblems({ checked, names }: { readonly checked: FirstCheck; readonly names: readonly string[] }) {
   const { rows, invalid } = checked;
   if (invalid.length === 0) return null;
+  const said = new Set<string>();
   return (
     <Section
       title={`${formatCount(invalid.length)} of the first ${plural(rows, 'row')} ${invalid.length === 1 ? 'is' : 'are'} not valid`}
@@ -27,9 +29,12 @@ export function FirstProblems({ checked, names }: { readonly checked: FirstCheck
               {problems
                 .filter(({ severity }) => severity === 'error')
                 .map(({ code, facts }) => (
-                  <p>
-                    <Words text={statementFor(code, facts)} most={300} />
-                  </p>
+                  <>
+                    <p>
+                      <Words text={statementFor(code, facts)} most={300} />
+                    </p>
+                    {isFirst(said, code) && <Remedy text={remedyFor(code, facts)} most={300} />}
+                  </>
                 ))}
             </td>
             <Cells names={names} cells={cells} />

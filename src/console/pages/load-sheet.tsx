@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
-import { type Reading as EncodedText, statementOf, UnclearFile } from '../../csv/column-errors.ts';
+import { type ColumnChoice, type Reading as EncodedText, statementOf, UnclearFile } from '../../csv/column-errors.ts';
 import { formatBytes } from '../../operator/format.ts';
 import { checkedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type Failure, failureOf } from '../failures.ts';
-import { commandOf, type LoadForm, loadForm } from '../loads/load-form.ts';
+import { columnValue, commandOf, type LoadForm, loadForm, NO_COLUMN } from '../loads/load-form.ts';
 import type { LoadState } from '../loads/loads.ts';
 import type { Checked, Upload } from '../loads/uploads.ts';
 import { definePage, type PageContext } from '../page.ts';
@@ -19,6 +19,9 @@ import { Columns } from './load-columns.tsx';
 import { FirstLines, FirstRows, SHOWN_COLUMNS } from './load-lines.tsx';
 import { Options, Reading } from './load-options.tsx';
 import { FirstProblems } from './load-problems.tsx';
+
+/** Columns with a button each, if one of them has to be chosen. */
+const MOST_CHOICES = 8;
 
 export const loadSheet = definePage({
   path: '/load/:upload',
@@ -180,6 +183,38 @@ function Readings({ upload, form, readings }: ReadingsProps) {
   );
 }
 
+interface ChoicesProps {
+  readonly upload: Upload;
+  readonly form: LoadForm;
+  readonly preview: Preview;
+  readonly choices: readonly ColumnChoice[];
+}
+
+/** One click per column that may be right. */
+function Choices({ upload, form, preview: { table, firstRows }, choices }: ChoicesProps) {
+  if (choices.length === 0) return null;
+  return (
+    <p class="acts">
+      {choices.slice(0, MOST_CHOICES).map(({ field, column, combine = form.combine }) => {
+        const index = column === undefined ? -1 : table.columns.indexOf(column);
+        const cell = firstRows[0]?.[index];
+        const value = column === undefined ? NO_COLUMN : columnValue(column, index);
+        return (
+          <a class="button" href={addressOf(`/load/${upload.id}`, { ...form, [`column-${field}`]: value, combine })}>
+            {column === undefined ? 'No column' : <Foreign text={JSON.stringify(column)} most={40} />} for {field}
+            {cell && (
+              <span class="dim">
+                {' '}
+                <Foreign text={cell} most={30} />
+              </span>
+            )}
+          </a>
+        );
+      })}
+    </p>
+  );
+}
+
 /** The file is not a table as it is read now. */
 function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines: readonly string[] }) {
   if (lines.length === 0)
@@ -198,7 +233,7 @@ function Unread({ upload, form, lines }: { upload: Upload; form: LoadForm; lines
 
 function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; form: LoadForm }) {
   const { sheet, problem, earlier, correction } = preview;
-  const readings = problem instanceof UnclearFile ? problem.readings : [];
+  const { readings, choices } = problem instanceof UnclearFile ? problem : { readings: [], choices: [] };
   return (
     <form class="load" method="get" action={`/load/${upload.id}`}>
       {problem && (
@@ -207,10 +242,14 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
           {readings.length > 0 ? (
             <Readings upload={upload} form={form} readings={readings} />
           ) : (
-            <p class="dim">
-              <a href="#columns">Choose the columns</a>, or “no column” for a field, and read the file again; or click
-              the line that is the header.
-            </p>
+            <>
+              <Choices upload={upload} form={form} preview={preview} choices={choices} />
+              <p class="dim">
+                {choices.length > 0 && 'Or '}
+                <a href="#columns">{choices.length > 0 ? 'choose' : 'Choose'} the columns</a>, or “no column” for a
+                field, and read the file again; or click the line that is the header.
+              </p>
+            </>
           )}
         </>
       )}

@@ -1,6 +1,6 @@
 /** Load a file, first step: choose the account, and a file or its text. */
 import { z } from 'zod';
-import { plural } from '../../base/counts.ts';
+import { formatCount, plural } from '../../base/counts.ts';
 import { requireOperator } from '../access/guard.ts';
 import type { LoadState, Loads } from '../loads/loads.ts';
 import type { Waiting } from '../loads/uploads.ts';
@@ -58,7 +58,16 @@ export const load = definePage({
 /** Files whose page was closed before they were loaded. */
 function Uploaded({ loads, waiting }: { readonly loads: Loads; readonly waiting: readonly Waiting[] }) {
   return (
-    <Section title="Uploaded, and not loaded yet">
+    <Section
+      title="Uploaded, and not loaded yet"
+      side={
+        waiting.length > SHOWN && (
+          <span class="dim">
+            the newest {SHOWN} of {formatCount(waiting.length)}
+          </span>
+        )
+      }
+    >
       <Table
         columns={['File', 'Account', 'Uploaded', { title: 'State', as: 'unseen' }, { title: 'Remove', as: 'unseen' }]}
         rows={waiting.slice(0, SHOWN).map(({ upload, uploadedAt, form }) => [
