@@ -195,7 +195,7 @@ function jsonProblem(results: readonly string[]): string | undefined {
 
 /** Liquid is loaded when it is used: most settings have no template. */
 function engineFor(outputEscape: (value: unknown) => string): Liquids.Liquid {
-  const { Liquid, toValue } = createRequire(import.meta.url)('liquidjs') as typeof Liquids; // safe: the types of the same package
+  const { Liquid, toValue, filters } = createRequire(import.meta.url)('liquidjs') as typeof Liquids; // safe: the types of the same package
   const engine = new Liquid({
     strictVariables: true,
     strictFilters: true,
@@ -204,10 +204,23 @@ function engineFor(outputEscape: (value: unknown) => string): Liquids.Liquid {
     outputEscape: (value) => outputEscape(toValue(value)),
     renderLimit: 1_000,
     memoryLimit: 10_000_000,
+    timezoneOffset: 0, // every process writes the same, whatever the time zone of its machine is
   });
   engine.registerFilter('json', { raw: true, handler: (value: unknown) => wireJson(toValue(value) ?? null) });
+  for (const [name, filter] of Object.entries(filters)) {
+    if (!name.startsWith('date') || typeof filter !== 'function') continue;
+    engine.registerFilter(name, function (value, ...given) {
+      return filter.call(this, inUtc(toValue(value)), ...given);
+    });
+  }
   engine.registerFilter('with', (record, name, value) => withMember(record, name, toValue(value)));
   return engine;
+}
+
+/** A time without an offset, as the service writes it, is read as UTC. */
+function inUtc(value: unknown): unknown {
+  const isLocal = typeof value === 'string' && /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(value);
+  return isLocal ? `${value.replace(' ', 'T')}Z` : value;
 }
 
 /** For systems that take a whole record: the record with another value of one member. */

@@ -145,6 +145,14 @@ test('an issue in the trash that was created for the task is named, and not crea
   expect(bed.harness.operations().filter((name) => name === 'Create')).toHaveLength(1);
 });
 
+test('a team that cannot be read has created nothing, so the next attempt creates the issue at once', async () => {
+  bed.harness.vendor.next({ status: 503, body: {} }, ({ body }) => body.includes('query Team'));
+  const failed = await deliver(false);
+  expect(failed).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
+  expect(JSON.stringify(failed)).not.toContain('may have been created');
+  expect(await deliver(false)).toMatchObject({ status: 'delivered' });
+});
+
 test('a missing team is refused when an issue is to be created', async () => {
   const lost = openLinear(linearSettings({ team: 'OPS' }), needsOf(bed.harness.vendor));
   expect(await lost.deliver(deliveryOf(), context())).toMatchObject({ status: 'refused', reason: 'PLACE_MISSING' });

@@ -32,6 +32,14 @@ function putRecurring(): string {
   return itemId;
 }
 
+test('a project that cannot be read has created nothing, so the next attempt creates the task at once', async () => {
+  bed.harness.vendor.next({ status: 503, body: {} }, ({ path }) => path.includes('/projects/'));
+  const failed = await deliver(false);
+  expect(failed).toMatchObject({ status: 'later', reason: 'SERVER_ERROR' });
+  expect(JSON.stringify(failed)).not.toContain('may have been created');
+  expect(await deliver(false)).toMatchObject({ status: 'delivered' });
+});
+
 test('a completed task, which is not answered by its id, is found among those that were completed', async () => {
   for (let count = 0; count < 250; count++) bed.harness.put(true);
   const itemId = bed.harness.put(true);

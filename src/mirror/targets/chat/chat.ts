@@ -129,7 +129,7 @@ function fitting(lines: readonly string[], bodyOf: BodyOf): readonly string[] {
 }
 
 function answersOf(system: string, where: string): VendorAnswers {
-  const remedy = `${system} accepts no more messages at this address: create the webhook again, and put its address where ${where} says`;
+  const remedy = `${system} accepts no more messages at this address: turn its workflow on again if it has one, or create the webhook again, and put its address where ${where} says`;
   return {
     name: system,
     tokenRemedy: remedy,

@@ -33,7 +33,7 @@ export async function checkSearch(calls: Calls, { search, log, settleMs, where, 
   if (made === undefined)
     return fine(
       what,
-      'the search is answered; after Lockstep has created an item, this check shows whether it finds it',
+      'the search is answered; once Lockstep has created an item that it must show, this check says whether it finds it',
     );
   const { itemId, task } = made;
   const its = `${itemId}, which Lockstep created for ${task.kind} ${task.id}`;

@@ -72,7 +72,8 @@ export interface MarkedItem extends NewItem {
 
 export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write' | 'details'> {
   /**
-   * The item that an earlier attempt created; undefined if there is none, `missing` if its project is missing. `begunAt`: when
+   * The item that an earlier attempt created; undefined if there is none, `missing` if its project is missing. It looks at what
+   * `add` needs, too: a failure of `add` counts as a creation without an answer. `begunAt`: when
    * the last attempt began whose outcome is unknown, so the item may exist: a failure if it cannot be known.
    */
   find(delivery: Delivery, begunAt?: Date): Promise<Asked<Item | undefined>>;

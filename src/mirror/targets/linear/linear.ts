@@ -54,6 +54,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
   const { team = '' } = settings;
   const { now } = needs;
   const teams = keptMetadata(now, findTeam);
+  const readTeam = (calls: Calls) => teams.read(calls, () => true, team);
   const states = keptMetadata(now, readStates);
   const named: NamedValues = { labels: (calls, names) => mapAsked(ask(calls, LABELS, { names, team }), labelsOf) };
 
@@ -74,13 +75,13 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     },
     async find(delivery) {
       const found = await ask(calls, ISSUE, { id: markerUuidOf(delivery) });
-      if (found.status === 'missing') return { status: 'ok', value: undefined };
+      if (found.status === 'missing') return mapAsked(readTeam(calls), () => undefined);
       if (found.status !== 'ok') return found;
       const { issue } = found.value;
       return issue.trashed === true ? inTrash(issue) : { status: 'ok', value: toItem(issue) };
     },
     async add(delivery, { labels, ...values }) {
-      const inTeam = await teams.read(calls, () => true, team);
+      const inTeam = await readTeam(calls);
       if (inTeam.status !== 'ok') return inTeam;
       const id = markerUuidOf(delivery);
       const input = withoutNulls({ ...inputOf(values), id, teamId: inTeam.value, labelIds: labels?.add });
@@ -121,7 +122,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
     named,
     async newItems(calls, since, after) {
       // A key that no team has would make an empty list, and not an error.
-      const inTeam = await teams.read(calls, () => true, team);
+      const inTeam = await readTeam(calls);
       if (inTeam.status !== 'ok') return inTeam;
       const filter = { team: { id: { eq: inTeam.value } }, updatedAt: { gte: since.toISOString() } };
       return mapAsked(ask(calls, NEW, { filter, after }), ({ issues: { nodes, pageInfo } }) => ({

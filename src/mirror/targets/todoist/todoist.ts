@@ -86,6 +86,11 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
   const completedTasks = openCompleted(now);
   const inProject: Readonly<Record<string, string>> = project === undefined ? {} : { project_id: project };
 
+  async function findPlace(calls: Calls): Promise<Asked<undefined>> {
+    if (project === undefined) return { status: 'ok', value: undefined };
+    return mapAsked(findProject(calls, project), () => undefined);
+  }
+
   const itemsBy = (calls: Calls): DetailedItems<TodoistTask> => ({
     async read(itemId) {
       const asked = await calls.ask({ method: 'GET', path: `${TASKS}/${itemId}` }, task);
@@ -112,14 +117,14 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       const asked = await findInPages(active, ({ description }) => endsWith(description, marker));
       if (asked.status !== 'ok') return asked;
       const { found } = asked.value;
-      if (found !== undefined || begunAt === undefined) return { status: 'ok', value: found };
+      if (found !== undefined) return { status: 'ok', value: found };
       // A person may have completed it meanwhile.
-      const completed = findCompleted(calls, marker, earliestOf(begunAt), now());
-      return mapAsked(completed, (itemId) => (itemId === undefined ? undefined : plainItem(itemId, true)));
+      const completed = begunAt && (await findCompleted(calls, marker, earliestOf(begunAt), now()));
+      if (completed !== undefined && completed.status !== 'ok') return completed;
+      if (completed?.value !== undefined) return { status: 'ok', value: plainItem(completed.value, true) };
+      return findPlace(calls);
     },
-    async add(delivery, values) {
-      const place = project === undefined ? undefined : await findProject(calls, project);
-      if (place !== undefined && place.status !== 'ok') return place;
+    add(delivery, values) {
       const marker = markerOf(delivery);
       const { due_string, ...given } = bodyOf(values, NEW, marker);
       const body = { ...given, ...inProject };
