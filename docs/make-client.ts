@@ -38,7 +38,7 @@ if (found.status === 'applied') for (const contact of found.content) console.log
 await client.close();
 \`\`\`
 
-A call never rejects because of the network or the service. The \`status\` of its outcome is one of these:
+A call never rejects because of the network or the service; it rejects if a path parameter is missing or \`timeoutMs\` is wrong. The \`status\` of its outcome is one of these:
 
 | status | means |
 |---|---|
@@ -52,7 +52,7 @@ The client retries nothing, except that a path that seems to be missing is tried
 where a redirect leads to the same path under the other prefix or with a slash at its end. The client makes \`requestsPerSecond\` calls a
 second at most. It does not know of other clients and processes with the same key; the processes of a workspace share one budget. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
 
-Every method also takes \`signal\` and \`timeoutMs\`. In the table, a question mark means that a member may be left out. *Again* says whether a
+Every method also takes \`signal\` and \`timeoutMs\` (1 to 3,600,000). In the table, a question mark means that a member may be left out. *Again* says whether a
 call can be sent again: where it says no, each call is applied. *Shown by* names the read that shows whether a call was applied.
 
 | method of \`client\` | calls | takes | returns | again | shown by |

@@ -30,11 +30,15 @@ export interface TypedClientConfig {
   readonly dialect?: z.input<typeof dialectSchema>;
 }
 
+/** A timer cannot be set to Infinity: it would end at once. */
+const timeoutMs = z.number().min(1).max(3_600_000);
+const callOptions = z.object({ timeoutMs: timeoutMs.optional() });
+
 /** Checked at run time too: a rate that is not a number would be no limit. */
 const configSchema = z.object({
   requestsPerSecond: z.number().positive(),
   concurrency: z.int().min(1).default(8),
-  timeoutMs: z.number().min(1).max(3_600_000).default(15_000),
+  timeoutMs: timeoutMs.default(15_000),
   prefix: z.enum(['auto', ...PREFIXES]).default('auto'),
   dialect: dialectSchema.prefault({}),
 });
@@ -70,7 +74,10 @@ export type OutcomeOf<N extends OperationName> =
   | NotSent
   | Unknown;
 
-/** Never rejects for a failure of the network or the service: that is an outcome. Retries nothing, except what `client.ts` repeats. */
+/**
+ * Never rejects for a failure of the network or the service: that is an outcome. Retries nothing, except what `client.ts` repeats.
+ * @throws LockstepError CLIENT_OPTIONS_INVALID
+ */
 type Method<N extends OperationName> =
   Partial<InputOf<N>> extends InputOf<N>
     ? (input?: InputOf<N>) => Promise<OutcomeOf<N>>
@@ -87,14 +94,9 @@ export interface TypedClient extends Methods {
   close(): Promise<void>;
 }
 
-/** @throws LockstepError CLIENT_CONFIG_INVALID, BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID */
+/** @throws LockstepError CLIENT_OPTIONS_INVALID, BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID */
 export function openClient(config: TypedClientConfig): TypedClient {
-  const parsed = configSchema.safeParse(config);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-    throw wrongUse(`openClient cannot use its options: ${problems}`, 'CLIENT_CONFIG_INVALID');
-  }
-  const { requestsPerSecond, concurrency, timeoutMs, prefix, dialect } = parsed.data;
+  const { requestsPerSecond, concurrency, timeoutMs, prefix, dialect } = checked('openClient', configSchema, config);
   const { baseUrl, apiKey } = config;
   const client = createClient({
     account: baseUrl,
@@ -109,6 +111,7 @@ export function openClient(config: TypedClientConfig): TypedClient {
   });
 
   async function call(name: OperationName, input: Omit<CallOptions, 'lane'> = {}): Promise<Outcome> {
+    checked(name, callOptions, input);
     const outcome = await client.call(name, { ...input, lane: 'interactive' });
     if (outcome.status !== 'applied') return outcome;
     const { list, result }: { list?: 'paged' | 'all'; result?: z.ZodType } = operations[name];
@@ -132,4 +135,11 @@ export function openClient(config: TypedClientConfig): TypedClient {
   }
   // Safe: the loop above added a method for each operation, under the first half of its name.
   return { ...(methods as unknown as Methods), close: () => client.close() };
+}
+
+function checked<Schema extends z.ZodType>(method: string, schema: Schema, options: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  throw wrongUse(`${method} cannot use its options: ${problems}`, 'CLIENT_OPTIONS_INVALID');
 }

@@ -4,13 +4,13 @@
  */
 import { closest } from '../base/closest.ts';
 import { name as nameSchema } from './fields.ts';
-import type { Finding } from './issues.ts';
+import type { Mistake } from './issues.ts';
 import type { PathStep } from './problems.ts';
 
 export interface Guessed {
   readonly value: unknown;
-  /** Undefined if the finding is about a guess and not about the document. */
-  original(finding: Finding): Finding | undefined;
+  /** Undefined if the mistake is about a guess and not about the document. */
+  original(mistake: Mistake): Mistake | undefined;
 }
 
 /** The keys of each type in a section. */
@@ -21,12 +21,12 @@ interface Guess {
   readonly entry: unknown;
   /** How the document spells the key `type`. */
   readonly typeKey?: string;
-  /** True if the type was guessed from the keys alone. Then only findings about keys that all types share count. */
+  /** True if the type was guessed from the keys alone. Then only mistakes about keys that all types share count. */
   readonly isVague?: boolean;
 }
 
 export function guessDocument(document: unknown, variants: Readonly<Record<string, Variants>>): Guessed {
-  if (!isMap(document)) return { value: document, original: (finding) => finding };
+  if (!isMap(document)) return { value: document, original: (mistake) => mistake };
   const names = new Map<string, string>();
   const guesses = new Map<string, Guess>();
   const value = Object.fromEntries(
@@ -45,15 +45,15 @@ export function guessDocument(document: unknown, variants: Readonly<Record<strin
   );
   return {
     value,
-    original({ path, ...finding }) {
+    original({ path, ...mistake }) {
       const [section, shown, key, ...rest] = path;
       const name = names.get(`${section}/${shown}`);
       const guess = guesses.get(`${section}/${shown}`);
-      if (section === undefined || name === undefined) return { ...finding, path };
-      const isAboutType = finding.part === 'key' || key === 'options' || finding.message.startsWith('missing');
+      if (section === undefined || name === undefined) return { ...mistake, path };
+      const isAboutType = mistake.part === 'key' || key === 'options' || mistake.message.startsWith('missing');
       if (guess?.isVague === true && isAboutType && key !== 'type') return undefined;
       const own: PathStep[] = key === undefined ? [] : [key === 'type' ? (guess?.typeKey ?? key) : key, ...rest];
-      return { ...finding, path: [section, name, ...own] };
+      return { ...mistake, path: [section, name, ...own] };
     },
   };
 }

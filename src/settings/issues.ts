@@ -7,7 +7,8 @@ import { closest } from '../base/closest.ts';
 import { didYouMean, oneOf, quote, yamlKind } from './message-parts.ts';
 import type { PathStep } from './problems.ts';
 
-export interface Finding {
+/** What is wrong in the settings, or probably wrong, by its path; a `Problem` also has its line. */
+export interface Mistake {
   readonly path: readonly PathStep[];
   readonly message: string;
   /** Whether the key itself is wrong. Default: its value. */
@@ -109,13 +110,13 @@ function explainDiscriminator(key: string, issue: z.core.$ZodRawIssue<z.core.$Zo
 }
 
 /** Every issue of a failed parse, one for each key. */
-export function listIssues(issues: readonly z.core.$ZodIssue[], base: readonly PathStep[] = []): Finding[] {
+export function listIssues(issues: readonly z.core.$ZodIssue[], base: readonly PathStep[] = []): Mistake[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))];
     switch (issue.code) {
       case 'unrecognized_keys': {
         const messages = issue.message.split('\n');
-        return issue.keys.map((key, index): Finding => {
+        return issue.keys.map((key, index): Mistake => {
           return { path: [...path, key], message: messages[index] ?? 'unknown key', part: 'key' };
         });
       }

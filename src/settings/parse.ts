@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { readDocument, type SettingsDocument } from './document.ts';
 import { guessDocument } from './guesses.ts';
 import type { Hidden } from './hidden.ts';
-import { explainIssue, type Finding, listIssues } from './issues.ts';
+import { explainIssue, listIssues, type Mistake } from './issues.ts';
 import { formatProblem, type Problem } from './problems.ts';
 import { checkReferences } from './references.ts';
 import { type Overrides, resolveSettings } from './resolve.ts';
@@ -39,32 +39,32 @@ export function parseSettings({ text, file, env }: SettingsSource): ParsedSettin
   if (document.value === undefined) return { status: 'invalid', problems: [...document.problems, ...envProblems] };
   if (document.value === null) return { status: 'invalid', problems: [...document.problems, EMPTY, ...envProblems] };
   const parsed = settingsFile.safeParse(document.value, { error: explainIssue });
-  const findings = unique([
+  const mistakes = unique([
     ...(parsed.success ? [] : findAll(document.value, parsed.error.issues)),
     ...checkReferences(document.value, dirname(file)),
   ]).filter(({ path }) => !path.includes('__proto__')); // the document has already refused this key
-  const problems = [...document.problems, ...locateAll(document, findings), ...envProblems];
+  const problems = [...document.problems, ...locateAll(document, mistakes), ...envProblems];
   if (!parsed.success || problems.length > 0) return { status: 'invalid', problems };
   const warnings = locateAll(document, findWarnings(parsed.data)).map((problem) => formatProblem(file, problem));
   return { status: 'valid', settings: { ...resolveSettings(parsed.data, file, overrides), warnings } };
 }
 
 /** With these issues, what the schema finds only once names and types are right. */
-function findAll(value: unknown, issues: readonly z.core.$ZodIssue[]): Finding[] {
+function findAll(value: unknown, issues: readonly z.core.$ZodIssue[]): Mistake[] {
   const check = (document: unknown) => settingsFile.safeParse(document, { error: explainIssue }).error?.issues ?? [];
   const guessed = guessDocument(value, VARIANTS);
   // A wrong type below a wrong name is found in the document that has the right names and no other guess.
   const further = [...check(guessDocument(value, {}).value), ...check(guessed.value)];
-  return listIssues([...issues, ...further]).flatMap((finding) => guessed.original(finding) ?? []);
+  return listIssues([...issues, ...further]).flatMap((mistake) => guessed.original(mistake) ?? []);
 }
 
-function unique(findings: readonly Finding[]): Finding[] {
-  const seen = new Map(findings.map((finding) => [JSON.stringify([finding.path, finding.message]), finding]));
+function unique(mistakes: readonly Mistake[]): Mistake[] {
+  const seen = new Map(mistakes.map((mistake) => [JSON.stringify([mistake.path, mistake.message]), mistake]));
   return [...seen.values()];
 }
 
-function locateAll(document: SettingsDocument, findings: readonly Finding[]): Problem[] {
-  return findings.map(({ path, message, part }) => ({ path, message, position: document.locate(path, part) }));
+function locateAll(document: SettingsDocument, mistakes: readonly Mistake[]): Problem[] {
+  return mistakes.map(({ path, message, part }) => ({ path, message, position: document.locate(path, part) }));
 }
 
 function readOverrides(env: Environment): { overrides: Overrides; problems: Problem[] } {

@@ -3,14 +3,14 @@
  * They read the raw document, so their problems are reported together with the schema's.
  */
 import path from 'node:path';
-import type { Finding } from './issues.ts';
+import type { Mistake } from './issues.ts';
 import { didYouMean, oneOf, quote } from './message-parts.ts';
 import { EVENT_TYPES } from './schema-target.ts';
 
 type Entries = ReadonlyMap<string, unknown>;
 
 /** `base`: the directory at which relative folders start. */
-export function checkReferences(document: unknown, base: string): Finding[] {
+export function checkReferences(document: unknown, base: string): Mistake[] {
   const file = entriesOf(document);
   const accounts = entriesOf(file.get('accounts'));
   const targets = entriesOf(file.get('targets'));
@@ -24,7 +24,7 @@ export function checkReferences(document: unknown, base: string): Finding[] {
   ];
 }
 
-function checkSyncs(syncs: Entries, accounts: Entries, targets: Entries): Finding[] {
+function checkSyncs(syncs: Entries, accounts: Entries, targets: Entries): Mistake[] {
   return [...syncs].flatMap(([name, value]) => {
     const sync = entriesOf(value);
     const account = sync.get('account');
@@ -60,7 +60,7 @@ function pollProblem(target: string, targets: Entries): string | undefined {
 const KEPT_IN = ['done', 'failed', '.lockstep-files'];
 
 /** If two syncs watched one folder, it would be chance which of them loads a file, and into which account. */
-function checkFolders(syncs: Entries, base: string): Finding[] {
+function checkFolders(syncs: Entries, base: string): Mistake[] {
   const watched = [...syncs].flatMap(([name, sync]) => {
     const folder = entriesOf(entriesOf(sync).get('options')).get('folder');
     return typeof folder === 'string' ? [{ name, folder: path.resolve(base, folder) }] : [];
@@ -77,7 +77,7 @@ function checkFolders(syncs: Entries, base: string): Finding[] {
   });
 }
 
-function checkTargets(targets: Entries, accounts: Entries): Finding[] {
+function checkTargets(targets: Entries, accounts: Entries): Mistake[] {
   return [...targets].flatMap(([name, value]) => {
     const account = accountOf(value);
     const isKnown = typeof account !== 'string' || accounts.has(account);
@@ -85,7 +85,7 @@ function checkTargets(targets: Entries, accounts: Entries): Finding[] {
   });
 }
 
-function checkAlerts(alerts: Entries, syncs: Entries): Finding[] {
+function checkAlerts(alerts: Entries, syncs: Entries): Mistake[] {
   return [...alerts].flatMap(([name, value]) =>
     textsIn(entriesOf(value).get('syncs')).flatMap(({ text, index }) =>
       syncs.has(text) ? [] : [unknownName(['alerts', name, 'syncs', index], 'sync', text, syncs)],
@@ -99,19 +99,19 @@ function accountOf(value: unknown): unknown {
   return target.get('type') === 'service' ? target.get('account') : undefined;
 }
 
-function ownAccount(path: Finding['path'], target: string): Finding {
+function ownAccount(path: Mistake['path'], target: string): Mistake {
   const message = `target ${quote(target)} is the account that this sync reads, so its tasks would be mirrored into themselves: use another account in the target or the sync`;
   return { path, message };
 }
 
-function unknownName(path: Finding['path'], kind: string, name: string, entries: Entries): Finding {
+function unknownName(path: Mistake['path'], kind: string, name: string, entries: Entries): Mistake {
   const names = [...entries.keys()];
   const known = names.length === 0 ? `no ${kind} is defined` : `${kind}s are ${oneOf(names)}`;
   const guess = didYouMean(name, names) || ` (${known})`;
   return { path, message: `no ${kind} is named ${quote(name)}${guess}` };
 }
 
-function checkKeys(accounts: Entries, serviceUrl: unknown): Finding[] {
+function checkKeys(accounts: Entries, serviceUrl: unknown): Mistake[] {
   return [...accounts].flatMap(([name, value]) => {
     const account = entriesOf(value);
     const url = account.get('url') ?? serviceUrl;

@@ -1,13 +1,13 @@
 /** Warns about settings that work but may be a mistake: secrets in the file, keys sent without TLS, a short settle time. */
 import { isDeepStrictEqual } from 'node:util';
 import { isLoopback, isSecretSource } from './fields.ts';
-import type { Finding } from './issues.ts';
+import type { Mistake } from './issues.ts';
 import { quote } from './message-parts.ts';
 import type { SettingsFile } from './schema.ts';
 
-type Path = Finding['path'];
+type Path = Mistake['path'];
 
-export function findWarnings(parsed: SettingsFile): readonly Finding[] {
+export function findWarnings(parsed: SettingsFile): readonly Mistake[] {
   return [
     ...ofLiterals([], parsed),
     ...Object.entries(parsed.accounts).flatMap(([name, account]) => ofAccount(['accounts', name], account)),
@@ -21,7 +21,7 @@ export function findWarnings(parsed: SettingsFile): readonly Finding[] {
   ];
 }
 
-function ofAccount(path: Path, { url, budget }: SettingsFile['accounts'][string]): Finding[] {
+function ofAccount(path: Path, { url, budget }: SettingsFile['accounts'][string]): Mistake[] {
   const { burst, requests, settleMs, timeoutMs } = budget;
   const isLargeBurst = burst > requests;
   return [
@@ -39,7 +39,7 @@ function ofAccount(path: Path, { url, budget }: SettingsFile['accounts'][string]
   ];
 }
 
-function ofTarget(parsed: SettingsFile, name: string, target: SettingsFile['targets'][string]): Finding[] {
+function ofTarget(parsed: SettingsFile, name: string, target: SettingsFile['targets'][string]): Mistake[] {
   const path = ['targets', name];
   const polled = Object.values(parsed.syncs).flatMap((sync) => ('poll' in sync.options ? sync.options.poll : []));
   const isUnread = 'createTasks' in target && target.createTasks !== false && !polled.includes(name);
@@ -59,7 +59,7 @@ function clientOf(target: SettingsFile['targets'][string] | undefined) {
 }
 
 /** Each target keeps its own tokens. */
-function ofOauthClient(targets: SettingsFile['targets'], path: Path, client: ReturnType<typeof clientOf>): Finding[] {
+function ofOauthClient(targets: SettingsFile['targets'], path: Path, client: ReturnType<typeof clientOf>): Mistake[] {
   if (client === undefined) return [];
   const { refreshToken, tokenUrl } = client;
   const before = Object.keys(targets).slice(0, Object.keys(targets).indexOf(String(path[1])));
@@ -72,7 +72,7 @@ function ofOauthClient(targets: SettingsFile['targets'], path: Path, client: Ret
   ];
 }
 
-function ofChannel(path: Path, channel: SettingsFile['alerts'][string]): Finding[] {
+function ofChannel(path: Path, channel: SettingsFile['alerts'][string]): Mistake[] {
   const isClear =
     channel.type === 'email' &&
     channel.password !== undefined &&
@@ -81,13 +81,13 @@ function ofChannel(path: Path, channel: SettingsFile['alerts'][string]): Finding
   return warnIf(isClear, [...path, 'security'], 'none sends the password in the clear; use starttls or tls');
 }
 
-function ofSameAddress({ console: web, health }: SettingsFile): Finding[] {
+function ofSameAddress({ console: web, health }: SettingsFile): Mistake[] {
   const isSame = health.listen && health.listen.port !== 0 && isDeepStrictEqual(health.listen, web.listen);
   const message = 'the console listens there too, so a process that has both serves no console: name another port';
   return warnIf(isSame === true, ['health', 'listen'], message);
 }
 
-function ofListening(parsed: SettingsFile, section: 'console' | 'health'): Finding[] {
+function ofListening(parsed: SettingsFile, section: 'console' | 'health'): Mistake[] {
   const host = parsed[section].listen?.host;
   if (host === undefined || isLoopback(host)) return [];
   const { password, users } = parsed.console;
@@ -99,23 +99,23 @@ function ofListening(parsed: SettingsFile, section: 'console' | 'health'): Findi
 }
 
 /** Secrets that are written in the file. */
-function ofLiterals(path: Path, value: unknown): Finding[] {
+function ofLiterals(path: Path, value: unknown): Mistake[] {
   const message = 'the secret is in the settings file; use { env: NAME } or { file: PATH } to keep it out';
   if (isSecretSource(value)) return warnIf(value.from === 'literal', path, message);
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => ofLiterals([...path, key], inner));
 }
 
-function ofClearText(path: Path, url: string | undefined, what: string): Finding[] {
+function ofClearText(path: Path, url: string | undefined, what: string): Mistake[] {
   return warnIf(isSentInClear(url), path, `http:// sends ${what} in the clear; use https://`);
 }
 
-function ofPassword(path: Path, url: { toString(): string } | undefined, variable: string): Finding[] {
+function ofPassword(path: Path, url: { toString(): string } | undefined, variable: string): Mistake[] {
   const message = `the password is in the settings file; use the environment variable ${variable} to keep it out`;
   return warnIf(url?.toString().includes(':***@') === true, path, message);
 }
 
-function warnIf(isSo: boolean, path: Path, message: string): Finding[] {
+function warnIf(isSo: boolean, path: Path, message: string): Mistake[] {
   return isSo ? [{ path, message }] : [];
 }
 

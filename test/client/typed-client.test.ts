@@ -29,7 +29,15 @@ test.each([
   [{ dialect: { pageParam: 'a b' } }, 'dialect.pageParam: expected the name of a query parameter'],
 ])('refuses options that cannot be a limit: %j', (odd, says) => {
   const config = { baseUrl: 'http://127.0.0.1:9', apiKey: 'a-key', requestsPerSecond: 5, ...odd };
-  expect(() => openTypedClient(config)).toThrow(expect.objectContaining(anError('CLIENT_CONFIG_INVALID', says, 2)));
+  expect(() => openTypedClient(config)).toThrow(expect.objectContaining(anError('CLIENT_OPTIONS_INVALID', says, 2)));
+});
+
+test('refuses a call whose timeout cannot be a timer, and does not send it', async () => {
+  const { client, server } = await open({ body: {} });
+  const call = client.tasks.create({ body: { taskName: 'Ring' }, timeoutMs: Number.POSITIVE_INFINITY });
+  const says = 'tasks.create cannot use its options: timeoutMs: Invalid input: expected number, received Infinity';
+  await expect(call).rejects.toMatchObject(anError('CLIENT_OPTIONS_INVALID', says));
+  expect(server.requests).toEqual([]);
 });
 
 test('puts the input of a call where the contract wants it', async () => {
