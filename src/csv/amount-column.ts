@@ -13,7 +13,7 @@ const NET = /\b(?:net|neto|ht|unit)\b|\bnetto|einzelpreis/;
 const PRICE = /\b(?:price|rate|preis|einzelpreis|precio|prix)\b/;
 
 /** `amount_cents`, `Betrag in T€` */
-const SCALED = /cents?(?![a-z])|minor|'000|thousand|tausend|tsd|teur|[kt]€/i;
+const SCALED = /cents?(?![a-z])|minor|'000|thousand|tausend|tsd|teur|[kt]€|\bk(?:eur|usd|chf|gbp)\b/i;
 
 /** The column of the amount, and the columns with amounts that fill no field. */
 interface Amounts {

@@ -113,7 +113,7 @@ test.each([
   expect((await loaded(`Order No,Customer,${text}`)).rows[0]).toMatchObject({ values: { amount: '10' } });
 });
 
-test.each(['amount_cents', 'Total (cents)', 'Betrag in T€', "Amount ('000)", 'price_minor'])(
+test.each(['amount_cents', 'Total (cents)', 'Betrag in T€', 'Amount kEUR', "Amount ('000)", 'price_minor'])(
   'amounts that are called %s are in another unit, and are not suggested',
   async (name) => {
     await expect(loaded(`Order No,Customer,${name}\n1,Ann Lee,1190.50\n`)).rejects.toThrow(

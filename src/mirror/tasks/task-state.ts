@@ -3,6 +3,7 @@
  * (client/call/contract-record.ts). Pure.
  */
 import { createHash } from 'node:crypto';
+import { unescaped } from '../../base/texts.ts';
 import { unreadIn } from '../../client/call/contract-record.ts';
 import { type Dialect, flagOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
@@ -39,7 +40,7 @@ export function commonFields(
   title: string,
 ): Pick<TaskState, 'title' | 'description' | 'startDate' | 'endDate'> {
   return {
-    title: textOf(record[title]),
+    title: unescaped(textOf(record[title])), // unlike the description, no HTML
     description: textOf(record.description),
     startDate: textOf(record.startDate) || undefined,
     endDate: textOf(record.endDate) || undefined,

@@ -13,7 +13,7 @@ describe('a task as targets receive it', () => {
   test('has what the service says, dates as they are written', () => {
     const record = {
       id: 7,
-      taskName: ' Call ',
+      taskName: ' Call Lee &amp; Co ',
       description: '<p>now</p>',
       startDate: '2026-11-02T09:00:00',
       endDate: '',
@@ -26,7 +26,7 @@ describe('a task as targets receive it', () => {
       task: {
         kind: 'task',
         id: '7',
-        title: 'Call',
+        title: 'Call Lee & Co',
         description: '<p>now</p>',
         status: 'completed',
         isCompleted: true,

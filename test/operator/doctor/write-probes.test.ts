@@ -114,3 +114,21 @@ test('does not believe an import that is answered with 200 and makes nothing', a
   });
   expect(report.leftBehind).toContainEqual(expect.objectContaining({ kind: 'customers', id: '9' }));
 });
+
+test('finds its test task on the last of several pages that begin at 1', async () => {
+  const tasks: Record<string, unknown>[] = Array.from({ length: 5 }, (_, i) => ({ id: i + 1, taskName: `Task ${i}` }));
+  const server = await startHttpServer(({ path, query, headers, body }) => {
+    if (headers.api_key !== TEST_KEY) return { status: 401 };
+    const task = tasks.find(({ id }) => String(id) === (/\d+(?=\/save)/.exec(path)?.[0] ?? query.get('id')));
+    if (path.endsWith('/tasks/create')) tasks.push({ id: 6, isCompleted: false, ...JSON.parse(body) });
+    if (path.endsWith('/saveCheckStatus')) Object.assign(task ?? {}, JSON.parse(body));
+    if (path.endsWith('/getTaskById')) return task ? { body: task } : { status: 404 };
+    if (path.endsWith('/contacts/create')) return { status: 405 };
+    if (!path.endsWith('/tasks/getall')) return { body: [] };
+    const from = (Number(query.get('page') ?? 1) - 1) * 2;
+    return { body: from < 0 ? [] : tasks.slice(from, from + 2) };
+  });
+  onTestFinished(() => server.close());
+  const report = await examineAt(server.url, { writes: true });
+  expect(findingIn(report, 'complete-method')?.found).toBe('PUT completes a task');
+});

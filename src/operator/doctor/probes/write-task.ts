@@ -86,13 +86,13 @@ async function findTask(exam: Examination, list: ListSeen): Promise<string | und
       'tasks',
       dialect,
     );
-  const first = await page(0);
-  if (first === undefined || first.records.length === 0) return ours((await page(1))?.records);
-  const onFirst = ours(first.records);
+  const zero = await page(0);
+  const first = zero === undefined || zero.records.length === 0 ? await page(1) : zero; // pages may start at 1
+  const onFirst = ours(first?.records);
   if (onFirst !== undefined) return onFirst;
   const isFull = async (number: number) => {
     const { ids = [] } = (await page(number)) ?? {};
-    return ids.length > 0 && ids[0] !== first.ids[0];
+    return ids.length > 0 && ids[0] !== first?.ids[0];
   };
   let [low, high] = [1, 2];
   while (high <= MAX_PAGE && (await isFull(high))) [low, high] = [high, high * 2];
