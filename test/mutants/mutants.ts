@@ -58,8 +58,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     removes: 'one form for an e-mail, however it is written',
     file: 'src/syncs/customers/keys.ts',
-    from: '    .trim()\n    .toLowerCase();',
-    to: '    .trim();',
+    from: "normalize('NFC').trim().toLowerCase()",
+    to: "normalize('NFC').trim()",
     test: 'test/jobs/contact-matching.test.ts',
   },
   {
