@@ -51,9 +51,12 @@ describe.runIf(CHROMIUM)('records', () => {
     const { page, wrong, close } = await openPage();
     await open(page, `pipelines/${id}`);
     expect(await cards(page)).toEqual([['Ann', 'Bob'], []]);
+    await page.locator('.board-card', { hasText: 'Bob' }).locator('summary').click();
+    await page.getByLabel('Comment on Bob').fill('half');
     await page.locator('.board-card', { hasText: 'Ann' }).dragTo(page.getByRole('region', { name: 'Won' }));
     await page.locator('[aria-label=Won] .board-card').waitFor();
     expect(await cards(page)).toEqual([['Bob'], ['Ann']]);
+    expect(await page.getByLabel('Comment on Bob').inputValue()).toBe('half'); // is not lost
     await page.locator('.board-card', { hasText: 'Bob' }).press('ArrowRight');
     await page.locator('[aria-label=Won] .board-card', { hasText: 'Bob' }).waitFor();
     await expect.poll(() => page.locator('.board-card:focus').textContent()).toContain('Bob');

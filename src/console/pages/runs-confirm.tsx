@@ -33,7 +33,7 @@ const WORDS = {
   retry: {
     button: 'Retry',
     means:
-      'A load of a file is opened again for the rows that failed; for a sync a new run starts. Rows that succeeded are not sent again.',
+      'A load of a file is opened again for its rows that failed or are in review; for a sync a new run starts. Rows that succeeded are not sent again.',
   },
 } as const;
 

@@ -38,7 +38,7 @@ document.addEventListener('drop', (event) => {
     value: `${column.dataset.column}:${positionAt(column, event.clientY, dragged)}`,
   });
   form.append(to);
-  form.submit();
+  form.requestSubmit();
 });
 
 document.addEventListener('keydown', (event) => {
@@ -52,3 +52,20 @@ document.addEventListener('keydown', (event) => {
 
 // After a move, the focus stays on the card.
 if (location.hash.startsWith('#card-')) document.getElementById(location.hash.slice(1))?.focus();
+
+// A comment that is being written is there again after another card was moved or commented on.
+const WRITTEN = `comments ${location.pathname}`;
+document.addEventListener('submit', ({ target }) => {
+  const written = [...document.querySelectorAll('.board-card textarea')].filter(
+    ({ value, form }) => value !== '' && form !== target,
+  );
+  const kept = written.map((field) => [field.closest('.board-card').id, field.value]);
+  sessionStorage.setItem(WRITTEN, JSON.stringify(kept));
+});
+for (const [card, text] of JSON.parse(sessionStorage.getItem(WRITTEN) ?? '[]')) {
+  const field = document.querySelector(`#${CSS.escape(card)} textarea`);
+  if (!field) continue;
+  field.value = text;
+  field.closest('details').open = true;
+}
+sessionStorage.removeItem(WRITTEN);
