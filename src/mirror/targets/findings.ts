@@ -21,7 +21,8 @@ export function unknown(what: string, detail: string): Finding {
 export function failed(what: string, failure: TargetFailure | Missing, remedy: string): Finding {
   if (failure.status === 'missing') return problem(what, failure.detail, remedy);
   const { detail, reason } = failure;
-  return { what, status: 'problem', detail: `${reason}: ${detail}` };
+  const isLimited = failure.status === 'later' && failure.isLimited;
+  return { what, status: 'problem', detail: `${reason}: ${detail}`, ...(isLimited && { remedy: 'check again later' }) };
 }
 
 /** Whether the place has the statuses that the settings name. `named`: by their settings, beside those in `columns`. */

@@ -137,7 +137,7 @@ test('a target that limits its calls for an hour ends the reading, and the other
   expect([run.status, harness.receiver.events.length]).toEqual(['done', 1]);
   // A read that waits for the budget meanwhile may be the last one that fails.
   const why =
-    /^issues: the next run begins with the items that were not read \(6\): .*(rate limit exceeded|the budget of target issues granted no token in time)$/;
+    /^issues: the next run begins with the items that were not read \(6\): .*(rate limit exceeded|the budget of target issues allows no call for another \d+ s: .*)$/;
   expect(run.notes).toContainEqual(expect.stringMatching(why));
 });
 

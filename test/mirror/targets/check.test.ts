@@ -53,6 +53,14 @@ test('GitHub: a repository whose issues the token may write', async () => {
   ]);
 });
 
+test('a check that the target asks to wait says to check again later', async () => {
+  const vendor = await startGithubPlaces();
+  vendor.next({ status: 429, headers: { 'retry-after': '60' }, body: { message: 'Slow down' } });
+  expect(await found(vendor, github())).toEqual([
+    'problem repository octo/shop: LIMITED: GitHub limits the calls of this token: Slow down → check again later',
+  ]);
+});
+
 test('GitHub: a classic token that lacks the scope is named with it', async () => {
   const vendor = await startGithubPlaces(
     { private: false, permissions: { triage: true } },

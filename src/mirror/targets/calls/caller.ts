@@ -123,7 +123,8 @@ export function openCaller(config: CallerConfig): TargetCaller {
     try {
       const taken = await config.take(signal);
       if (taken.status === 'taken') return taken;
-      const why = `the budget of target ${config.name} granted no token in time`;
+      const seconds = Math.ceil(taken.retryAfterMs / 1000);
+      const why = `the budget of target ${config.name} allows no call for another ${seconds} s: it is used up, or the target asked for a pause`;
       return { ...later(why), retryAfterMs: taken.retryAfterMs };
     } catch (error) {
       if (signal.aborted) return aborted;
