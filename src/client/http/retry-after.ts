@@ -23,14 +23,19 @@ export function asksToWait(headers: Headers): boolean {
   return [...IN_MS, 'retry-after'].some((name) => headers[name] !== undefined);
 }
 
-/** `nowMs` is epoch time. A malformed header counts as missing, and so does no wait: limiters round the rest of a second to 0. */
+/** `nowMs` is epoch time. A wait of 0 counts as missing: limiters round the rest of a second to 0. */
 export function retryAfterMs(headers: Headers, nowMs: number): number {
+  return Math.min(namedWaitMs(headers, nowMs) ?? DEFAULT_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS);
+}
+
+/** The wait that a service names; undefined if the header is missing or malformed, or the wait is 0 or over. `nowMs`: epoch time. */
+export function namedWaitMs(headers: Headers, nowMs: number): number | undefined {
   const textOf = (name: string) => String([headers[name] ?? ''].flat()[0]).trim();
   const text = textOf('retry-after');
   const until = httpDate(text) ?? Number.NaN;
   const untilMs = until - (httpDate(textOf('date')) ?? nowMs);
   const waits = [...IN_MS.map((name) => numberIn(textOf(name))), numberIn(text) * SECOND, untilMs];
-  return Math.min(waits.find((ms) => ms > 0) ?? DEFAULT_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS);
+  return waits.find((ms) => ms > 0);
 }
 
 function numberIn(text: string): number {

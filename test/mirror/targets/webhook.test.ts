@@ -141,6 +141,8 @@ test.each([
   [429, { 'retry-after': '120' }, 120_000, true],
   [429, { 'retry-after': 'Sun, 01 Mar 2026 12:01:30 GMT', date: 'Sun, 01 Mar 2026 12:00:00 GMT' }, 90_000, true],
   [503, { 'retry-after': '30' }, 30_000, true],
+  [503, { 'retry-after': '0' }, 1_000, undefined],
+  [503, { 'retry-after': 'Sun, 01 Mar 2026 11:59:00 GMT', date: 'Sun, 01 Mar 2026 12:00:00 GMT' }, 1_000, undefined],
   [404, { 'retry-after': '30' }, 30_000, undefined],
 ])('a receiver that answers %i with %j is left alone for %i ms', async (status, headers, retryAfterMs, isLimited) => {
   const outcome = await outcomeOf({ status, headers });

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { isRedirect } from '../../../client/call/redirect.ts';
-import { asksToWait, retryAfterMs } from '../../../client/http/retry-after.ts';
+import { asksToWait, namedWaitMs, retryAfterMs } from '../../../client/http/retry-after.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import { answerOf, dateOf, excerpt, type Head } from '../calls/call-answers.ts';
 import type { Missing } from './item-target.ts';
@@ -123,16 +123,18 @@ export function isConflict(httpStatus: number): boolean {
   return httpStatus === 409 || httpStatus === 412 || httpStatus === 423;
 }
 
+type Later = Extract<TargetFailure, { status: 'later' }>;
+
 /** A failure that may pass, after this wait if the answer names one. */
-export function failedFor(wait: number | undefined, reason: string, detail: string): TargetFailure {
+export function failedFor(wait: number | undefined, reason: string, detail: string): Later {
   return { status: 'later', reason, detail, ...(wait !== undefined && { retryAfterMs: wait }) };
 }
 
-/** To wait until the server says that it is back is no failed attempt. */
+/** To wait until the server says that it is back is no failed attempt. Some servers say for ever that it is back at once. */
 export function serverFailed(reply: Head, detail: string, nowMs: number): TargetFailure {
-  const retryAfterMs = waitOf(reply, nowMs);
-  if (reply.httpStatus !== 503 || retryAfterMs === undefined) return failedFor(retryAfterMs, 'SERVER_ERROR', detail);
-  return { status: 'later', reason: 'SERVER_ERROR', detail, retryAfterMs, isLimited: true };
+  const failed = failedFor(waitOf(reply, nowMs), 'SERVER_ERROR', detail);
+  const isNamed = namedWaitMs(reply.headers, nowMs) !== undefined;
+  return reply.httpStatus === 503 && isNamed ? { ...failed, isLimited: true } : failed;
 }
 
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
