@@ -1,9 +1,11 @@
 /** The targets of the settings in one process: opened for jobs, delivered to, and asked for reports. */
 import type { Target } from '../../contract/target.ts';
+import type { Accounts } from '../../engine/account/accounts.ts';
+import { useAccount } from '../../engine/account/suspension.ts';
 import { thisHolder } from '../../engine/ledger/claims.ts';
 import type { Runner } from '../../engine/worker/runner.ts';
 import { overwriting } from '../../mirror/inbound/changed-there.ts';
-import { type ReportingNeeds, startReporting } from '../../mirror/inbound/report-source.ts';
+import { startReporting } from '../../mirror/inbound/report-source.ts';
 import { type DeliveringNeeds, startDelivering } from '../../mirror/outbox/delivering.ts';
 import { type OpenTargets, openTargets, type TargetsNeeds } from '../../mirror/targets/open-targets.ts';
 import { type Settings, targetNamed } from '../../settings/settings.ts';
@@ -25,13 +27,17 @@ export interface TargetWork {
   close(): Promise<void>;
 }
 
-type Needs = Omit<TargetsNeeds, 'settings' | 'holder'> &
-  Pick<DeliveringNeeds, 'pool' | 'log' | 'onAttempt'> &
-  Pick<ReportingNeeds, 'accounts'> & { readonly settings: () => Settings };
+type Needs = Omit<TargetsNeeds, 'settings' | 'holder' | 'accounts'> &
+  Pick<DeliveringNeeds, 'pool' | 'log' | 'onAttempt'> & {
+    readonly accounts: Accounts;
+    readonly settings: () => Settings;
+  };
 
 export function createTargetWork(needs: Needs): TargetWork {
   const { pool, log, accounts, onAttempt, settings } = needs;
-  const openNow = (): OpenTargets => openTargets({ ...needs, holder: thisHolder, settings: settings().targets });
+  const usable = { use: (name: string) => useAccount({ pool, accounts, log }, name) };
+  const openNow = (): OpenTargets =>
+    openTargets({ ...needs, accounts: usable, holder: thisHolder, settings: settings().targets });
   const opened = [openNow()];
   let targets = opened[0] as OpenTargets; // safe: of one
   const served = new Set<string>();

@@ -9,13 +9,14 @@ import { type Repeated, repeat } from '../../base/repeat.ts';
 import type { Run } from '../ledger/runs.ts';
 import { scopeNamed } from '../ledger/scopes/scopes.ts';
 import {
+  AccountSuspended,
   askToProbe,
   liftSuspension,
   suspendAccount,
   suspendedAccounts,
   suspensionOf,
 } from '../ledger/scopes/suspensions.ts';
-import type { KeyFound } from './account.ts';
+import type { Account, KeyFound } from './account.ts';
 import type { Accounts } from './accounts.ts';
 import { KeyRefused } from './failure.ts';
 import { tryKey } from './key-check.ts';
@@ -49,6 +50,27 @@ export async function mayUse(
     return { status: 'suspended', againInMs: LOOK_MS };
   }
   return { status: 'open' }; // the service, not the key, is the problem now: the run finds and reports it
+}
+
+/**
+ * An account for work that belongs to no run, such as deliveries to its tasks. Tries a refused key if that is due. `suspend`: for a
+ * key that the service refuses. @throws AccountSuspended, and what `accounts.use` throws
+ */
+export async function useAccount(
+  needs: SuspensionNeeds & { readonly accounts: Pick<Accounts, 'use'> },
+  name: string,
+): Promise<Account & { suspend(why: string): Promise<void> }> {
+  const { pool, accounts, log } = needs;
+  const scope = await scopeNamed(pool, name);
+  const usable = await mayUse(needs, { account: name, scope });
+  const suspension = usable.status === 'suspended' ? await suspensionOf(pool, scope) : undefined;
+  if (suspension?.code === 'KEY_REFUSED') throw new AccountSuspended(name, suspension.message);
+  const account = await accounts.use(name);
+  const suspend = async (why: string) => {
+    if (await suspendAccount(pool, account.scope, why))
+      log.warn({ account: account.scope }, `account suspended: ${why}`);
+  };
+  return { ...account, suspend };
 }
 
 /** Tries the refused keys of these accounts, also while no run waits for them, until closed. */

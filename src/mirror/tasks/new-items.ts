@@ -12,6 +12,7 @@ import { formatCount } from '../../base/counts.ts';
 import type { NewItem, Target, TaskState } from '../../contract/target.ts';
 import type { Account } from '../../engine/account/account.ts';
 import { addNote, type Run } from '../../engine/ledger/runs.ts';
+import { suspendAccount } from '../../engine/ledger/scopes/suspensions.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keepItemLinks, linkKind } from '../links/item-links.ts';
 import { itemsNamedBy } from '../links/named-items.ts';
@@ -107,7 +108,8 @@ async function createOne(
   const endDate = dueDate && `${dueDate}T00:00:00`;
   const made = newItemOf(name, lastingId);
   const task = { ...made, title, description: named, startDate: undefined, endDate, isCompleted: false };
-  const created = await createOnce({ account: run.scope, task }, account, signal);
+  const suspend = async (why: string) => void (await suspendAccount(pool, run.scope, why));
+  const created = await createOnce({ account: run.scope, task }, { ...account, suspend }, signal);
   if (created.status !== 'found') {
     // Its task was created, and a person has deleted it since; or it is the item of a task elsewhere.
     const isDue = created.reason !== 'CREATED_NOT_SHOWN' && created.status !== 'skipped';

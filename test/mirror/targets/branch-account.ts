@@ -5,6 +5,7 @@ import { type Client, createClient } from '../../../src/client/call/client.ts';
 import { type Dialect, dialectSchema } from '../../../src/client/call/dialect.ts';
 import type { OperationName } from '../../../src/contract/operations.ts';
 import type { DeliveryOutcome, Target } from '../../../src/contract/target.ts';
+import { AccountSuspended } from '../../../src/engine/ledger/scopes/suspensions.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { openService } from '../../../src/mirror/targets/service/service.ts';
 import type { ServiceAccount } from '../../../src/mirror/targets/service/service-account.ts';
@@ -54,8 +55,10 @@ export async function openBranch(harness: Harness, options: BranchOptions = {}) 
   await putInto(other.id, [{ taskName: 'of another tenant', isCompleted: false }]);
   const dialect = dialectSchema.parse(options.dialect ?? {});
   const clients: Client[] = [];
+  let account: ServiceAccount | undefined;
   const opened: Target[] = [];
   let apiKey = TEST_KEY;
+  let suspended: string | undefined;
 
   const openAccount = (): ServiceAccount => {
     const prefix = '/api/v1' as const;
@@ -80,7 +83,12 @@ export async function openBranch(harness: Harness, options: BranchOptions = {}) 
       takeRetry: budget.retry,
       async checkKey() {
         const looked = await client.call('contacts.getall', { lane: 'interactive' });
-        return options.keyCheck ?? { status: looked.status === 'applied' ? 'accepted' : 'refused' };
+        if (options.keyCheck !== undefined) return options.keyCheck;
+        if (looked.status === 'applied') return { status: 'accepted' };
+        return { status: 'refused', refused: { message: 'the key is refused: correct accounts.branch.apiKey' } };
+      },
+      async suspend(why) {
+        suspended = why;
       },
     };
   };
@@ -100,16 +108,12 @@ export async function openBranch(harness: Harness, options: BranchOptions = {}) 
         concurrency: 100,
         ...given,
       };
-      let account: ServiceAccount | undefined;
       const target = openService(settings, {
         accounts: {
           async use(name) {
             if (name !== 'branch') throw new LockstepError('SECRET_MISSING', `no key of ${name}`);
+            if (suspended !== undefined) throw new AccountSuspended(name, suspended);
             account ??= openAccount();
-            return account;
-          },
-          async reopen() {
-            account = openAccount();
             return account;
           },
         },
@@ -120,9 +124,10 @@ export async function openBranch(harness: Harness, options: BranchOptions = {}) 
       opened.push(target);
       return target;
     },
-    /** Makes the key that the target's account uses wrong, or right again. */
+    /** Makes the key that the account uses wrong, or right again; it is opened again, and not suspended any more. */
     useKey(key: 'right' | 'wrong'): void {
       apiKey = key === 'right' ? TEST_KEY : 'canary-wrong-key';
+      [account, suspended] = [undefined, undefined];
     },
     /** Adds tasks to the account and returns their ids. */
     put: (tasks: readonly Record<string, unknown>[]) => putInto(harness.tenantId, tasks),

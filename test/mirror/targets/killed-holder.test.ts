@@ -25,7 +25,7 @@ test('the only call that a target allows at once is free again as soon as the pr
     store,
     holder: thisHolder,
     readSecret: needsOf(vendor).readSecret,
-    accounts: { use: unused, reopen: unused },
+    accounts: { use: unused },
     readTask: unused,
     creationsOf: fakeLog,
     keptOf: (target) => keptSecretsOf(database.pool, target),

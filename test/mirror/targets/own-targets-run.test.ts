@@ -1,12 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Workspace } from '../../../src/cli/workspace/open-workspace.ts';
-import { resumeAccount, suspendByHand } from '../../../src/engine/ledger/scopes/suspensions.ts';
+import { resumeAccount, suspendByHand, suspendedAccounts } from '../../../src/engine/ledger/scopes/suspensions.ts';
+import { createKey, createTenant } from '../../../src/service/tenants.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { ended } from '../../support/harness/ended.ts';
 import { testWorkspace } from '../../support/harness/test-workspace.ts';
+import { startCountedService } from '../../support/traffic.ts';
 
 const TEXT = `
 accounts:
@@ -109,4 +111,34 @@ test('sends nothing to an account that a person has suspended, and spends no att
   await expect(workspace.accounts.inspect('branch')).rejects.toMatchObject({ code: 'ACCOUNT_SUSPENDED' });
   await resumeAccount(pool, 'branch');
   await workspace.accounts.use('branch');
+});
+
+test('waits while the service refuses the key of the account, and continues by itself once it is accepted', async () => {
+  const { pool } = database;
+  await workspace.close();
+  const service = await startCountedService({ pool, behaviour: {} });
+  onTestFinished(() => service.close());
+  const right = 'the-key-of-the-branch-long-enough';
+  await createKey(pool, (await createTenant(pool, 'branch')).id, { key: right });
+  const env = { BRANCH_KEY: 'a-key-of-nobody-long-enough' };
+  const text = TEXT.replace('branch: {', `branch: { url: "${service.url}", apiKey: { env: BRANCH_KEY },`);
+  const own = { text: text.replace('[warehouse, our-branch]', '[our-branch]'), dataDir, env, database };
+  workspace = await testWorkspace(own);
+  const { client } = await workspace.accounts.open('demo');
+  await client.call('tasks.create', { lane: 'interactive', body: { taskName: 'a' } });
+  await workspace.deliver(['our-branch']);
+  await mirror();
+  const waiting = `select attempts, reason from ledger.deliveries where target = 'our-branch'`;
+  expect(await thereBy(waiting)).toEqual([{ attempts: 0, reason: 'ACCOUNT_SUSPENDED' }]);
+  expect([...(await suspendedAccounts(pool, ['branch', 'demo']))]).toMatchObject([['branch', { code: 'KEY_REFUSED' }]]);
+  env.BRANCH_KEY = right;
+  workspace.keepTryingKeys();
+  await expect.poll(() => suspendedAccounts(pool, ['branch'])).toEqual(new Map());
+  await workspace.close();
+  await pool.query('update ledger.target_states set blocked_until = null');
+  await pool.query('update ledger.deliveries set due_at = now()');
+  workspace = await testWorkspace(own);
+  await workspace.work();
+  await workspace.deliver(['our-branch']);
+  await expect.poll(branch).toEqual([{ name: 'a', done: false }]);
 });

@@ -180,7 +180,7 @@ test('a creation reports a refused key too, and delays no later creation', async
   await begin();
   bed.branch.useKey('wrong');
   const target = bed.branch.open();
-  expect(await deliver(target, false)).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
+  expect(await deliver(target, false)).toMatchObject({ status: 'later', reason: 'ACCOUNT_SUSPENDED', isLimited: true });
   bed.branch.useKey('right');
   expect(await deliver(target, false)).toMatchObject({ status: 'delivered' });
 });

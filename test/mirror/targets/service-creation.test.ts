@@ -16,6 +16,7 @@ function world(fingerprints: readonly string[], begin: CreationLog['begin'] = as
     dialect: autoDialect,
     settleMs: 60_000,
     keySource: 'accounts.branch.apiKey',
+    suspend: async () => undefined,
     client: {
       async call() {
         created++;

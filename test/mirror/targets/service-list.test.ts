@@ -23,6 +23,7 @@ function accountWith({ tasks, first = 0, setting = 'auto', isGone = () => false 
     dialect: { ...autoDialect, firstTaskPage: setting },
     settleMs: 60_000,
     keySource: 'accounts.branch.apiKey',
+    suspend: async () => undefined,
     client: {
       call: async () => ({ status: 'not-sent', message: 'nothing is called' }),
       async stream(_operation, { query, onRecords }) {

@@ -1,6 +1,5 @@
 /** Tasks at another account that follow those they are linked with. */
 import { expect, test } from 'vitest';
-import { LockstepError } from '../../../src/base/errors.ts';
 import { openService } from '../../../src/mirror/targets/service/service.ts';
 import { context, deliveryOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
@@ -93,15 +92,18 @@ test('a task that the service refuses makes a dead letter with its message, and 
   expect(await deliver(target, false)).toMatchObject({ status: 'delivered' });
 });
 
-test('a refused key disables the target, and a corrected key is used when the target is enabled', async () => {
+test('a refused key suspends the account, and nothing is sent to it until the key is accepted', async () => {
   await begin();
   const [itemId = ''] = await bed.branch.put([{ isCompleted: false }]);
   bed.branch.useKey('wrong');
   const target = bed.branch.open();
   const outcome = await deliver(target, true, itemId);
-  expect(outcome).toMatchObject({ status: 'disabled', reason: 'TOKEN_REFUSED' });
-  expect(outcome.detail).toContain('accounts.branch.apiKey');
+  expect(outcome).toMatchObject(anOutcome('later', 'ACCOUNT_SUSPENDED', 'accounts.branch.apiKey'));
+  expect(outcome).toMatchObject({ isLimited: true });
   expect(JSON.stringify(outcome)).not.toContain('canary');
+  const calls = bed.branch.calls('tasks.get');
+  expect(await deliver(target, true, itemId)).toMatchObject({ reason: 'ACCOUNT_SUSPENDED', isLimited: true });
+  expect(bed.branch.calls('tasks.get')).toBe(calls);
   bed.branch.useKey('right');
   expect(await deliver(target, true, itemId)).toMatchObject({ status: 'delivered' });
 });
@@ -150,7 +152,6 @@ test('a defect is not an outcome', async () => {
   } as const;
   const accounts = {
     use: () => Promise.reject(new TypeError('a defect')),
-    reopen: () => Promise.reject(new LockstepError('X', '')),
   };
   const creations = {
     lastOf: async () => undefined,

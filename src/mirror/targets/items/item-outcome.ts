@@ -130,7 +130,7 @@ export function failedFor(wait: number | undefined, reason: string, detail: stri
   return { status: 'later', reason, detail, ...(wait !== undefined && { retryAfterMs: wait }) };
 }
 
-/** To wait until the server says that it is back is no failed attempt. Some servers say for ever that it is back at once. */
+/** To wait until the server says that it is back is no failed attempt. Some servers always say that it is back at once. */
 export function serverFailed(reply: Head, detail: string, nowMs: number): TargetFailure {
   const failed = failedFor(waitOf(reply, nowMs), 'SERVER_ERROR', detail);
   const isNamed = namedWaitMs(reply.headers, nowMs) !== undefined;

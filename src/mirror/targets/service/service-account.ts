@@ -16,8 +16,12 @@ export interface ServiceAccount {
   /** Where a person fixes a refused key. */
   readonly keySource: string;
   checkKey(): Promise<
-    { readonly status: 'accepted' | 'refused' } | { readonly status: 'unclear'; readonly why: string }
+    | { readonly status: 'accepted' }
+    | { readonly status: 'refused'; readonly refused: { readonly message: string } }
+    | { readonly status: 'unclear'; readonly why: string }
   >;
+  /** Nothing is sent to the account until the service accepts its key. */
+  suspend(why: string): Promise<void>;
   /** The wait before a read is retried. */
   takeRetry(): Promise<RetryTaken>;
 }
@@ -25,6 +29,8 @@ export interface ServiceAccount {
 const MAX_WORDS = 300;
 /** The wait if the budget's store is unavailable, or if the service asks for a pause without a time. */
 const SOON_MS = 2_000;
+/** The wait until the next look whether the account has been resumed. */
+const SUSPENDED_MS = 15_000;
 
 /** `REJECTED`: the service refused this call, and nothing changed there. */
 export async function serviceFailure(
@@ -87,8 +93,13 @@ async function afterKeyRefused(
     const unclear = `${detail}; whether it refuses the key is unclear: ${key.why}`;
     return { status: 'later', reason: 'KEY_UNCLEAR', detail: unclear, ...answer };
   }
-  const remedy = `correct the key (${account.keySource}), then enable the target`;
-  return { status: 'disabled', reason: 'TOKEN_REFUSED', detail: `${detail}; ${remedy}`, ...answer };
+  await account.suspend(key.refused.message);
+  return { ...suspended(key.refused.message), ...answer };
+}
+
+/** All deliveries to the account wait, as its runs do. No run waits so long for a target (`isUnderWay`). */
+export function suspended(detail: string): TargetFailure {
+  return { status: 'later', reason: 'ACCOUNT_SUSPENDED', detail, retryAfterMs: SUSPENDED_MS, isLimited: true };
 }
 
 function answerOf({ httpStatus }: { readonly httpStatus?: number }) {

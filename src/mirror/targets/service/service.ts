@@ -23,7 +23,7 @@ import type { CreationLog } from '../items/creation-log.ts';
 import { serviceNaming } from '../items/item-naming.ts';
 import { type Asked, type Items, itemTarget } from '../items/item-target.ts';
 import { describeWanted } from '../items/wanted-state.ts';
-import { type ServiceAccount, serviceFailure } from './service-account.ts';
+import { type ServiceAccount, serviceFailure, suspended } from './service-account.ts';
 import { createCreations } from './service-creation.ts';
 import { createSharedLists } from './shared-lists.ts';
 
@@ -36,10 +36,8 @@ export type TaskRead =
 
 export interface ServiceNeeds {
   readonly accounts: {
-    /** The account as it was opened before. Rejects with a LockstepError if it cannot be used, or a person has suspended it. */
+    /** Rejects with a LockstepError if the account cannot be used, or is suspended (ACCOUNT_SUSPENDED). */
     use(name: string): Promise<ServiceAccount>;
-    /** The account opened again, with a key that may have been fixed. */
-    reopen(name: string): Promise<ServiceAccount>;
   };
   /** A task as the service writes it. */
   readonly readTask: (record: Json, dialect: Dialect) => TaskRead;
@@ -54,27 +52,19 @@ interface ServiceItem extends ItemState {
 const LOOK_AFTER_MS = [0, 1_000, 3_000];
 /** After this wait, the call and all other calls to this account are postponed. */
 const PATIENCE_MS = 30_000;
-/** The wait until the next look whether a person has resumed the account: no run waits so long for a target (`isUnderWay`). */
-const SUSPENDED_MS = 15_000;
 
 export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds): Target {
   const { lookAfterMs = LOOK_AFTER_MS } = needs;
   const lists = createSharedLists(elapsedMs);
   const createOnce = createCreations({ lists, log: needs.creations, nowMs: elapsedMs, lookAfterMs });
   const naming = serviceNaming(settings);
-  let wasRefused = false;
 
   async function openAccount(): Promise<ServiceAccount | TargetFailure> {
     try {
-      const opened = await needs.accounts.use(settings.account);
-      if (!wasRefused) return opened;
-      const account = await needs.accounts.reopen(settings.account);
-      wasRefused = false;
-      return account;
+      return await needs.accounts.use(settings.account);
     } catch (error) {
       const failure = secretUnread(error);
-      const isSuspended = failure.reason === 'ACCOUNT_SUSPENDED';
-      return isSuspended ? { ...failure, retryAfterMs: SUSPENDED_MS, isLimited: true } : failure;
+      return failure.reason === 'ACCOUNT_SUSPENDED' ? suspended(failure.detail) : failure;
     }
   }
 
@@ -118,15 +108,12 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
   });
 
   return {
-    async deliver(delivery, context) {
-      const outcome = await deliver(delivery, context).catch((error: unknown): DeliveryOutcome => {
+    deliver: (delivery, context) =>
+      deliver(delivery, context).catch((error: unknown): DeliveryOutcome => {
         if (!context.signal.aborted) throw error;
         const detail = `account ${settings.account}: interrupted by a shutdown`;
         return { status: 'later', reason: 'ABORTED', detail };
-      });
-      if (outcome.status === 'disabled') wasRefused = true;
-      return outcome;
-    },
+      }),
     readItem: readItemOf,
     itemsIn: naming.itemsIn,
     async check() {
