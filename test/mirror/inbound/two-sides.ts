@@ -139,7 +139,8 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
           ? { status }
           : ({ status: 'later', reason: 'TIMEOUT', detail: 'no answer', isUnclear: true } as const);
       const decision = decide(outcome, { attempts: Math.min(attempts, 2), random: 0.5 });
-      await writeOutcomes(pool, claim, [{ id: delivery.id, decision }], undefined);
+      const isUnclear = 'isUnclear' in outcome && outcome.isUnclear;
+      await writeOutcomes(pool, claim, [{ id: delivery.id, decision, isUnclear }], undefined);
     }
   }
 
