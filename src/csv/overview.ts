@@ -6,7 +6,7 @@ import { firstOf, formatCount } from '../base/counts.ts';
 import { shellWord } from '../base/reasons/template.ts';
 import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
-import { type CombineLines, cellOf } from './combine.ts';
+import type { CombineLines } from './combine.ts';
 import type { DetectedEncoding } from './encoding.ts';
 import { EqualLines } from './equal-lines.ts';
 import { KIND_NAMES } from './fields.ts';
@@ -14,14 +14,12 @@ import { LinesBelow } from './lines-below.ts';
 import { OneCustomer } from './one-customer.ts';
 import type { Preset, ReversalColumns } from './presets.ts';
 import type { Table } from './table.ts';
+import { Tally } from './tally.ts';
 import { TextNotes } from './text-notes.ts';
 import type { CheckedRow } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
 import { plainWords } from './words.ts';
 
-/** A column with more values than this says what differs in each order, not what kind of order it is. */
-const MOST_VALUES = 10;
-const MOST_LETTERS = 40;
 /** Orders that a note names. */
 const MOST_NAMED = 3;
 
@@ -244,58 +242,5 @@ class Reversals {
     return [
       `${what}. To leave them out, delete them from the file${remedy === '' ? '' : `, or filter them when you load it (\`${remedy}\`)`}`,
     ];
-  }
-}
-
-/** How many orders have which value in a column. */
-class Tally {
-  readonly #index: number;
-  readonly name: string;
-  readonly #values = new Map<string, { readonly text: string; count: number }>();
-  #more = 0;
-
-  constructor(index: number, name = '') {
-    this.#index = index;
-    this.name = name;
-  }
-
-  /** Whether the column tells several kinds of orders apart: a "Documento" may also be the number of each customer's identity card. */
-  get isKind(): boolean {
-    const isNumber = [...this.#values.values()].every(({ text }) => /\d{4}/.test(text));
-    return this.#values.size > 1 && this.#more === 0 && !isNumber;
-  }
-
-  cellOf(row: CheckedRow): string {
-    return cellOf(row, this.#index).slice(0, MOST_LETTERS);
-  }
-
-  add(row: CheckedRow): void {
-    const text = this.cellOf(row);
-    const key = text.toLowerCase();
-    const known = this.#values.get(key);
-    if (known) known.count += 1;
-    else if (this.#values.size < MOST_VALUES) this.#values.set(key, { text, count: 1 });
-    else this.#more += 1;
-  }
-
-  /** `column "Status": 5 × Paid, 2 × (empty)`, the most frequent first */
-  words(): string {
-    const values = this.#sorted().map(({ text, count }) => `${formatCount(count)} × ${text === '' ? '(empty)' : text}`);
-    return `column "${this.name}": ${[...values, ...(this.#more > 0 ? [`${formatCount(this.#more)} × others`] : [])].join(', ')}`;
-  }
-
-  /** An option that selects the orders with the most frequent value. */
-  example(): string {
-    const value = this.#sorted().find(({ text }) => text !== '')?.text ?? '';
-    return `choose one when you load it (\`--where ${shellWord(`${this.name}=${value}`)}\`)`;
-  }
-
-  /** Options that select the orders with one of the values, or without all of them. */
-  options(sign: '=' | '!='): readonly string[] {
-    return this.#sorted().map(({ text }) => `--where ${shellWord(`${this.name}${sign}${text}`)}`);
-  }
-
-  #sorted() {
-    return [...this.#values.values()].sort((one, other) => other.count - one.count);
   }
 }

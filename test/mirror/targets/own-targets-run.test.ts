@@ -120,7 +120,7 @@ test('waits while the service refuses the key of the account, and continues by i
   onTestFinished(() => service.close());
   const right = 'the-key-of-the-branch-long-enough';
   await createKey(pool, (await createTenant(pool, 'branch')).id, { key: right });
-  const env = { BRANCH_KEY: 'a-key-of-nobody-long-enough' };
+  const env = { BRANCH_KEY: 'a-key-of-no-tenant-long-enough' };
   const text = TEXT.replace('branch: {', `branch: { url: "${service.url}", apiKey: { env: BRANCH_KEY },`);
   const own = { text: text.replace('[warehouse, our-branch]', '[our-branch]'), dataDir, env, database };
   workspace = await testWorkspace(own);
