@@ -25,7 +25,7 @@ export interface DayMachine {
   ): Readonly<Record<string, () => unknown>>;
 }
 
-/** Makes `dir` a file system of its own, in memory, if the process has mounts of its own (run.mjs). */
+/** Makes `dir` a file system of its own, in memory, if the process has mounts of its own (run.ts). */
 export async function mountDisk(dir: string): Promise<boolean> {
   if (process.env.OWN_MOUNTS === undefined) return false;
   await mkdir(dir);

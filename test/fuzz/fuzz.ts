@@ -1,6 +1,6 @@
 /**
  * Random input for code that reads foreign bytes. `npm test` tries the corpus, which has every input that once failed, and a
- * few dozen inputs of a fixed seed; `npm run fuzz` (run.mjs) tries others for as long as it is told.
+ * few dozen inputs of a fixed seed; `npm run fuzz` (run.ts) tries others for as long as it is told.
  */
 import fs from 'node:fs/promises';
 import os from 'node:os';

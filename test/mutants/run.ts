@@ -15,7 +15,11 @@ type Result = 'noticed' | 'NOT NOTICED' | 'NOT FOUND';
 const root = path.join(import.meta.dirname, '../..');
 const [, , wanted = ''] = process.argv;
 const chosen = MUTANTS.filter(({ file }) => file.includes(wanted));
-if (chosen.length === 0) throw new Error(`no protection is in a file with ${wanted} in its name`);
+if (chosen.length === 0) {
+  const files = [...new Set(MUTANTS.map(({ file }) => file))].join(', ');
+  process.stderr.write(`No protection is in a file with "${wanted}" in its name. The files are: ${files}\n`);
+  process.exit(2);
+}
 const copy = await mkdtemp(path.join(os.tmpdir(), 'lockstep-mutants-'));
 try {
   await copyRepository();
