@@ -39,14 +39,35 @@ const PLANNED: Partial<Record<Verdict, string>> = { created: 'would be created',
 type Counted = Pick<RunReport, 'counts'> &
   Partial<Pick<RunReport, 'type' | 'unsettled' | 'callsMissed' | 'decided' | 'state' | 'dryRun'>>;
 
-/** `1,790 created, 180 existing, …`: the verdicts that occur, for one line of a list. */
+/** Rows with one result, as people read it. */
+export interface CountPart {
+  readonly verdict: Verdict;
+  readonly count: number;
+  readonly words: string;
+}
+
+/** The results that occur; their counts add up to all rows. Rows without a verdict are in two parts: may have arrived, and not sent. */
+export function countParts(report: Counted): readonly CountPart[] {
+  const { counts, type = '', dryRun = false, unsettled: { sent = 0, neverSent = 0 } = {} } = report;
+  const settled = VERDICTS.filter((verdict) => verdict !== 'unknown').map((verdict) => ({
+    verdict,
+    count: counts[verdict],
+    words: verdictWords(verdict, { type, dryRun }) + (verdict === 'review' ? decidedPart(report) : ''),
+  }));
+  const open = [
+    { verdict: 'unknown', count: sent, words: unconfirmedWords(report) },
+    { verdict: 'unknown', count: neverSent, words: unsentWords(report) },
+  ] as const;
+  return [...settled, ...open].filter(({ count }) => count > 0);
+}
+
+/** `1,790 created, 180 existing, …`, for one line of a list. */
 export function countsLine(report: Counted): string {
-  const { counts, type = '', dryRun = false } = report;
-  const parts = VERDICTS.filter((verdict) => verdict !== 'unknown' && counts[verdict] > 0).map(
-    (verdict) =>
-      `${formatCount(counts[verdict])} ${verdictWords(verdict, { type, dryRun })}${verdict === 'review' ? decidedPart(report) : ''}`,
+  return (
+    countParts(report)
+      .map(({ count, words }) => `${formatCount(count)} ${words}`)
+      .join(', ') || 'nothing'
   );
-  return [...parts, ...unsettledParts(report)].join(', ') || 'nothing';
 }
 
 /** What a dry run counts as created or updated. */
@@ -60,17 +81,9 @@ function undeliveredWord(verdict: Verdict, type: string): string | undefined {
 }
 
 /** Of rows in review: ` (3 of them decided)`. */
-export function decidedPart({ counts, decided = 0 }: Counted): string {
+function decidedPart({ counts, decided = 0 }: Counted): string {
   if (decided === 0) return '';
   return decided < counts.review ? ` (${formatCount(decided)} of them decided)` : ' (decided)';
-}
-
-function unsettledParts({ unsettled, callsMissed, state }: Counted): readonly string[] {
-  const { sent = 0, neverSent = 0 } = unsettled ?? {};
-  return [
-    ...(sent > 0 ? [`${formatCount(sent)} ${unconfirmedWords({ callsMissed, state })}`] : []),
-    ...(neverSent > 0 ? [`${formatCount(neverSent)} ${unsentWords({ state })}`] : []),
-  ];
 }
 
 /** Of rows that may have arrived: a process that was killed leaves rows of which no one knows whether they were sent. */

@@ -3,6 +3,7 @@ import { formatCount, plural } from '../../base/counts.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { RunReport } from '../../operator/report.ts';
 import { type RunPlan, writesOf } from '../../operator/run-plan.ts';
+import { unconfirmedWords, unsentWords } from '../../operator/run-words.ts';
 import { isCorrectable } from '../loads/fixes.ts';
 import { Button, Field, Hidden } from '../parts/inputs.tsx';
 import { Section } from '../parts/parts.tsx';
@@ -43,14 +44,14 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
   const { counts, unsettled = { sent: 0, neverSent: 0 } } = report;
   const refused = counts.invalid + counts.rejected;
   const kinds = [
-    ['created', counts.created],
-    ['updated', counts.updated],
-    ['existing', counts.existing + counts.unchanged],
-    ['invalid', counts.invalid],
-    ['rejected', counts.rejected],
-    ['review', counts.review],
-    ['unknown', unsettled.sent],
-    ['unprocessed', unsettled.neverSent],
+    ['created', 'created', counts.created],
+    ['updated', 'updated', counts.updated],
+    ['existing', 'existing', counts.existing + counts.unchanged],
+    ['invalid', 'invalid', counts.invalid],
+    ['rejected', 'rejected', counts.rejected],
+    ['review', 'in review', counts.review],
+    ['unknown', unconfirmedWords(report), unsettled.sent],
+    ['unprocessed', unsentWords(report), unsettled.neverSent],
   ] as const;
   return (
     <Section
@@ -76,11 +77,11 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
           <a href={`/runs/${run.id}/results/results`}>All lines with their results</a>
         </li>
         {kinds
-          .filter(([, count]) => count > 0)
-          .map(([kind, count]) => (
+          .filter(([, , count]) => count > 0)
+          .map(([kind, words, count]) => (
             <li>
               <a href={`/runs/${run.id}/results/${kind}`}>
-                {kind === 'unknown' && run.endedAt === undefined ? 'not confirmed yet' : kind} ({formatCount(count)})
+                {words} ({formatCount(count)})
               </a>
             </li>
           ))}

@@ -1,9 +1,9 @@
 /** What lists and pages show of a run: its state, and its rows by verdict. */
 import { formatCount } from '../../base/counts.ts';
-import { PROBLEMS, VERDICTS, type Verdict } from '../../engine/ledger/rows.ts';
+import { PROBLEMS } from '../../engine/ledger/rows.ts';
 import { isUnfinished } from '../../engine/ledger/runs.ts';
 import type { RunReport, RunState } from '../../operator/report.ts';
-import { decidedPart, styleOf, type Tone, verdictWords } from '../../operator/run-words.ts';
+import { type CountPart, countParts, styleOf, type Tone } from '../../operator/run-words.ts';
 import { Chip, Time } from './parts.tsx';
 
 /** A run's state, such as `running`. */
@@ -29,43 +29,20 @@ function toneOf(report: Parameters<typeof styleOf>[0]): Tone | 'busy' {
 
 type Counted = Pick<RunReport, 'counts' | 'status' | 'state' | 'type' | 'dryRun' | 'unsettled' | 'decided'>;
 
-interface Part {
-  readonly name: Verdict | 'open';
-  readonly words: string;
-  readonly count: number;
-  readonly isProblem: boolean;
-}
-
 /** While a run is unfinished, a row without a verdict is no problem yet. */
-function partsOf(report: Counted): readonly Part[] {
-  const { counts, unsettled, state } = report;
-  const openWords = state === 'awaiting-approval' ? 'awaiting approval' : 'not settled yet';
-  const isOpen = isUnfinished(report);
-  return VERDICTS.filter((verdict) => counts[verdict] > 0).map((verdict) =>
-    isOpen && verdict === 'unknown'
-      ? { name: 'open', words: openWords, count: counts[verdict], isProblem: false }
-      : {
-          name: verdict,
-          words: verdict === 'unknown' && unsettled?.sent === 0 ? 'never sent' : wordsOf(verdict, report),
-          count: counts[verdict],
-          isProblem: PROBLEMS.includes(verdict),
-        },
-  );
-}
+const isOpen = ({ verdict }: CountPart, report: Counted) => verdict === 'unknown' && isUnfinished(report);
 
-function wordsOf(verdict: Verdict, report: Counted): string {
-  return verdictWords(verdict, report) + (verdict === 'review' ? decidedPart(report) : '');
-}
+const colourOf = (part: CountPart, report: Counted) => `of-${isOpen(part, report) ? 'open' : part.verdict}`;
 
 /** Rows by verdict as one bar; its parts and its words add up to all rows. */
 export function CountsBar({ report }: { readonly report: Counted }) {
   let left = 0;
   return (
     <svg class="bar" role="presentation" aria-hidden="true">
-      {partsOf(report).map(({ name, count }) => {
-        const [x, share] = [left, (count / report.counts.in) * 100];
+      {countParts(report).map((part) => {
+        const [x, share] = [left, (part.count / report.counts.in) * 100];
         left += share;
-        return <rect class={`of-${name}`} x={`${x}%`} width={`${share}%`} height="100%" />;
+        return <rect class={colourOf(part, report)} x={`${x}%`} width={`${share}%`} height="100%" />;
       })}
     </svg>
   );
@@ -73,14 +50,14 @@ export function CountsBar({ report }: { readonly report: Counted }) {
 
 /** `1,790 created, 3 rejected`, each with the colour of the bar. */
 export function Counts({ report }: { readonly report: Counted }) {
-  const parts = partsOf(report);
+  const parts = countParts(report);
   if (parts.length === 0) return <span class="dim">no rows</span>;
   return (
     <span class="counts">
-      {parts.map(({ name, words, count, isProblem }) => (
-        <span class={isProblem ? 'problem' : undefined}>
-          <i class={`dot of-${name}`} />
-          {formatCount(count)} {words}
+      {parts.map((part) => (
+        <span class={PROBLEMS.includes(part.verdict) && !isOpen(part, report) ? 'problem' : undefined}>
+          <i class={`dot ${colourOf(part, report)}`} />
+          {formatCount(part.count)} {part.words}
         </span>
       ))}
     </span>
