@@ -25,6 +25,17 @@ interface Page {
   readonly size: number;
 }
 
+/** Two pages show a record differently: two records share its id, or it has changed, and replicas or caches do not agree yet. */
+export class ShownApart extends LockstepError {
+  override readonly name = 'ShownApart';
+  readonly id: string;
+
+  constructor(id: string) {
+    super('ID_NOT_UNIQUE', sharedWords(id, 'on two pages of a list'));
+    this.id = id;
+  }
+}
+
 /** Checks this many conflicts, then only a sample: each check costs reads. */
 const ALWAYS_CHECKED = 20;
 const THEN_ONE_IN = 100;
@@ -61,14 +72,14 @@ export function checkedKeep<R extends ScannedRecord, A extends readonly unknown[
   };
 }
 
-/** @throws LockstepError ID_NOT_UNIQUE if both exist at once: one was seen before and after the other */
+/** @throws ShownApart if both exist at once: one was seen before and after the other */
 async function checkApart<R extends ScannedRecord>(read: Read<R>, id: string, one: Page, other: Page): Promise<void> {
   if (one.page === other.page && one.size === other.size) return;
   const hashOn = async ({ page, size }: Page) => (await read(page, size)).find((record) => record.id === id)?.hash;
   const before = await hashOn(one);
   const between = before === undefined ? undefined : await hashOn(other);
   if (between === undefined || between === before) return;
-  if ((await hashOn(one)) === before) throw notUnique(id, 'on two pages of a list');
+  if ((await hashOn(one)) === before) throw new ShownApart(id);
 }
 
 /** The error for two pages of the same ids, read one after the other, that differ in most of their contents. */
@@ -95,8 +106,11 @@ function sharedId(records: readonly ScannedRecord[]): string | undefined {
 
 /** The error for an id that two records share. */
 export function notUnique(id: string, where: string): LockstepError {
-  const message = `Two records ${where} have the same id ${id} but differ: either this member is not an id, or the service lists one record twice. Set the name of the id member in the account’s dialect.idField, or correct the record at the service.`;
-  return new LockstepError('ID_NOT_UNIQUE', message);
+  return new LockstepError('ID_NOT_UNIQUE', sharedWords(id, where));
+}
+
+function sharedWords(id: string, where: string): string {
+  return `Two records ${where} have the same id ${id} but differ: either this member is not an id, or the service lists one record twice. Set the name of the id member in the account’s dialect.idField, or correct the record at the service.`;
 }
 
 /** The error for two answers of the same records, none of which has the same id in both. */

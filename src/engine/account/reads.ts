@@ -13,8 +13,9 @@ import {
   MAX_ATTEMPTS,
   type RetryDecision,
 } from '../../client/call/retry-policy.ts';
+import type { ShownApart } from '../../client/lists/repeated-ids.ts';
 import type { OperationName } from '../../contract/operations.ts';
-import { type RunProgress, recordProgress } from '../ledger/runs.ts';
+import { addNote, type RunProgress, recordAwaited, recordProgress } from '../ledger/runs.ts';
 import type { JobContext } from '../worker/job.ts';
 import type { Account } from './account.ts';
 import { OperationForbidden, RetryLater, stopFor } from './failure.ts';
@@ -100,6 +101,22 @@ export function nothingButLimited(what: string): RetryLater {
 function fromCache(operation: OperationName, ageS: number): RetryLater {
   const words = `a cache has answered with what the service said ${ageS} s ago, so new records may be missing`;
   return new RetryLater(`${operation}: ${words}. Let the calls of Lockstep bypass the cache`, CACHED_MS);
+}
+
+/**
+ * Replicas and caches agree about a record once `settle` has passed since it changed. A list whose pages show it differently is read again
+ * then, once in each phase of a run.
+ */
+export async function againOnceSettled(
+  { pool, run, account }: Pick<JobContext<unknown>, 'pool' | 'run' | 'account'>,
+  apart: ShownApart,
+): Promise<ShownApart | RetryLater> {
+  const waited = `${run.phase}: pages that differ`;
+  if (run.listsAwaited.includes(waited)) return apart;
+  await recordAwaited(pool, run.id, waited);
+  const why = `read a list again, because two of its pages showed record ${apart.id} differently`;
+  await addNote(pool, run.id, why);
+  return new RetryLater(why, account.settleMs, { isFailure: false });
 }
 
 /** The calls of a read so far. `isAnswered`: it has an answer that another try does not change. */

@@ -9,10 +9,12 @@ import type { Logger } from 'pino';
 import { LockstepError } from '../../base/errors.ts';
 import { pause } from '../../base/pause.ts';
 import { repeat } from '../../base/repeat.ts';
+import { ShownApart } from '../../client/lists/repeated-ids.ts';
 import { accountOfRun } from '../account/account-of-run.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { RetryLater } from '../account/failure.ts';
 import { otherScope } from '../account/identity.ts';
+import { againOnceSettled } from '../account/reads.ts';
 import { type ContinueCheck, createContinueCheck } from '../account/same-tenant.ts';
 import { mayUse } from '../account/suspension.ts';
 import { noteAttended, noteLeft } from '../ledger/attended-runs.ts';
@@ -165,7 +167,9 @@ async function perform(
     if (account.scope !== run.scope) throw otherScope(run, account.scope);
     const context = { run, account, targets, pool, log, ...how };
     await checkContinue(context);
-    return await job.run(context);
+    return await job.run(context).catch(async (error: unknown) => {
+      throw error instanceof ShownApart ? await againOnceSettled(context, error) : error;
+    });
   } catch (error) {
     const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;
     return isOnPurpose ? { status: 'stopped', stop: error } : { status: 'broke-off', error };
