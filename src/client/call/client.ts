@@ -93,7 +93,8 @@ export interface Client {
 }
 
 const DEFAULT_MAX_BODY_BYTES = 8 * 1024 * 1024;
-const MAX_MESSAGE_LENGTH = 500;
+/** Enough for an address, the members of a record and what to set. */
+const MAX_MESSAGE_LENGTH = 1_000;
 
 type Allowed = Extract<Taken, { status: 'taken' }>;
 

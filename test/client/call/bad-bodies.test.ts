@@ -131,6 +131,14 @@ test('the last of several members with one name counts, for call and stream', as
   expect([outcome.status, seen]).toEqual(['applied', [{ id: 7 }]]);
 });
 
+test('a list of records without a known id is reported with the whole remedy', async () => {
+  const members = Array.from({ length: 12 }, (_, i) => [`member_with_a_long_name_${i}`, i]);
+  const client = openClient(await startHttpServer({ body: [Object.fromEntries(members)] }));
+  const outcome = await client.stream(operation, { lane, onRecords: async () => {} });
+  const whole = /long_name_11\. Set .*idField.* keys are numbers or ids\.$/;
+  expect(outcome).toMatchObject({ reason: 'no-list', message: expect.stringMatching(whole) });
+});
+
 test('a list member given twice is not taken as the list', async () => {
   const client = openClient(await startHttpServer({ body: `{"content":${list},"content":[{"id":3}]}` }));
   const outcome = await client.stream(operation, { lane, onRecords: async () => {} });

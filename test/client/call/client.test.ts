@@ -185,11 +185,11 @@ test('no message contains an id, a query value or a secret, even where the servi
 test('a message is cut after a secret in it was removed, however the service writes it', async () => {
   const keys = ['k/canary+1', 'k/canary+1', 'k-canary-of-many-letters'] as const;
   const repeats = ['k%2Fcanary%2B1', 'k&#x2F;canary&#43;1', keys[2]];
-  const messages = repeats.map((written) => `${'x'.repeat(480)} ${written} ${'x'.repeat(20)}`);
+  const messages = repeats.map((written) => `${'x'.repeat(980)} ${written} ${'x'.repeat(20)}`);
   for (const [n, apiKey] of keys.entries()) {
     const server = await startHttpServer({ status: 422, body: { message: messages[n] } });
     const outcome = await openClient(server, { apiKey }).call('orders.create', { lane, body: order });
-    expect(outcome).toMatchObject({ message: `${'x'.repeat(480)} *** ${'x'.repeat(14)}…` });
+    expect(outcome).toMatchObject({ message: `${'x'.repeat(980)} *** ${'x'.repeat(14)}…` });
   }
 });
 
