@@ -66,7 +66,7 @@ export const autoDialect: Dialect = dialectSchema.parse({});
 /** What settings may say: `auto` or an explicit dialect, in part or whole. */
 export const dialectSetting = z.union([z.literal('auto').transform(() => autoDialect), dialectSchema]);
 
-const EVERYWHERE = ['_id', 'uuid', 'uid', 'guid'];
+const EVERYWHERE = ['_id', 'uuid', 'uid', 'guid', 'pk'];
 
 /** In order of preference, in lower case: names are compared without case. An order's `order_id` is a label by the contract. */
 const ID_NAMES: Readonly<Record<Kind, readonly string[]>> = {

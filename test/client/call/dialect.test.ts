@@ -39,6 +39,7 @@ test('finds an id under the usual names of each kind, the most certain first', (
   expect(idOf({ contact_id: 3, customer_id: 4 }, 'customers', autoDialect)).toBe('4');
   expect(idOf({ contact_id: 3 }, 'customers', autoDialect)).toBeUndefined();
   expect(idOf({ client_id: 5 }, 'customers', autoDialect)).toBe('5');
+  expect(idOf({ pk: 6, order_id: 'A-1' }, 'orders', autoDialect)).toBe('6');
   expect(idOf({ client_id: 5 }, 'orders', autoDialect)).toBeUndefined();
   expect(idOf({ id: 1, order_id: 'A-1' }, 'orders', autoDialect)).toBe('1');
   expect(idOf({ task_id: 9 }, 'subtasks', autoDialect)).toBeUndefined();
