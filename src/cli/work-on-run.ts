@@ -117,7 +117,7 @@ export async function workAndReport(
   out.say(...(await summaryLines(workspace.database.pool, { ...run, notes }, shown, session.hint, how.told?.())));
   const report = { ...stopped.report, results: (await how.results?.(run)) ?? {} };
   const account = await workspace.accounts.open(run.account).catch(() => undefined); // the run's own error says why
-  if (account && session.isVerbose) out.say(...paceLines(account.budgetStats(), allowedFor(run, workspace.settings)));
+  if (account && session.isVerbose) out.say(...paceLines(account.budgetStats()));
   const error = report.error ?? left;
   if (error) out.complain(`lockstep: ${error.message}`);
   out.result({ ...report, error, violations: violations.length > 0 ? violations : undefined });

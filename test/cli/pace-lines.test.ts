@@ -4,8 +4,7 @@ import type { BudgetStats } from '../../src/client/budget/budget.ts';
 import { anAccount } from '../engine/worker/an-account.ts';
 
 const idle = anAccount().budgetStats();
-const said = (stats: Partial<BudgetStats>, allowed: number | undefined = 20) =>
-  paceLines({ ...idle, ...stats }, allowed).join('\n');
+const said = (stats: Partial<BudgetStats>) => paceLines({ ...idle, ...stats }).join('\n');
 
 test('prints nothing when no call waited and no rate was learnt', () => {
   expect([said({}), said({ ratePerSecond: 19.8 })]).toEqual(['', '']);
@@ -19,11 +18,11 @@ test('prints the waiting time of calls by lane', () => {
 });
 
 test.each([
-  [14.1, 3, 20, /limited to 14\.1 calls a second, a rate learnt from the service, which asked 3 times to slow down/],
-  [14.1, 0, 20, /limited to 14\.1 calls a second, a rate learnt from the service\./],
-  [0.5, 1, undefined, /limited to 30 calls a minute, a rate learnt from the service, which asked 1 time to slow/],
-])('prints the learnt rate of %d/s', (ratePerSecond, limited, allowed, words) => {
-  expect(said({ ratePerSecond, limited }, allowed)).toMatch(words);
+  [14.1, 3, /limited to 14\.1 calls a second, a rate learnt from the service, which asked 3 times to slow down/],
+  [14.1, 0, /limited to 14\.1 calls a second, a rate learnt from the service\./],
+  [0.5, 1, /limited to 30 calls a minute, a rate learnt from the service, which asked 1 time to slow/],
+])('prints the learnt rate of %d/s', (learntPerSecond, limited, words) => {
+  expect(said({ learntPerSecond, limited })).toMatch(words);
 });
 
 test('counts retried and postponed calls', () => {

@@ -42,7 +42,7 @@ const RUN: Run = {
 };
 
 function look(atMs: number, run: Partial<Run> = {}, left: Partial<RowsLeft> = {}, key: Partial<KeyNow> = {}): Look {
-  const now = { blockedForMs: 0, ratePerSecond: 396, ...key };
+  const now = { blockedForMs: 0, learntPerSecond: undefined, ...key };
   return { atMs, run: { ...RUN, ...run }, left: { planned: 2_000, toSend: 0, toSettle: 0, ...left }, key: now };
 }
 
@@ -97,7 +97,7 @@ const CASES: readonly (readonly [string, readonly Look[], string])[] = [
   ],
   [
     'slow since the service said "slow down"',
-    [look(0, { calls: 404 }), look(1_000, {}, { toSend: 1_500 }, { ratePerSecond: 101 })],
+    [look(0, { calls: 404 }), look(1_000, {}, { toSend: 1_500 }, { learntPerSecond: 101 })],
     'sending · 500 of 2,000 sent · 100 calls/s (25% of the budget) · about 15 s left · slowed down by the service to 101 calls/s',
   ],
   [

@@ -64,6 +64,7 @@ export function freeBudget(
       used: takes.length,
       limited: limits429.length,
       ratePerSecond: undefined,
+      learntPerSecond: undefined,
       blockedForMs: 0,
       retries: { granted: 0, empty: 0 },
       waits: { interactive: nobodyWaited, batch: nobodyWaited },

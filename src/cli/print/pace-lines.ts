@@ -4,8 +4,8 @@ import { type BudgetStats, LANES } from '../../client/budget/budget.ts';
 import { formatRate } from '../../operator/format.ts';
 
 /** One line, or none if no call waited and no rate was learnt. */
-export function paceLines(stats: BudgetStats, allowedPerSecond: number | undefined): readonly string[] {
-  const parts = [waited(stats), learnt(stats, allowedPerSecond), repeated(stats)].filter((part) => part !== '');
+export function paceLines(stats: BudgetStats): readonly string[] {
+  const parts = [waited(stats), learnt(stats), repeated(stats)].filter((part) => part !== '');
   return parts.length === 0 ? [] : [`The budget, in this process: ${parts.join('; ')}.`];
 }
 
@@ -19,18 +19,10 @@ function waited({ waits }: BudgetStats): string {
 }
 
 /** The rate is shared: another process may have learnt it. */
-function learnt({ ratePerSecond, limited }: BudgetStats, allowedPerSecond: number | undefined): string {
-  if (ratePerSecond === undefined || !isLowered(ratePerSecond, allowedPerSecond)) return '';
+function learnt({ learntPerSecond, limited }: BudgetStats): string {
+  if (learntPerSecond === undefined) return '';
   const how = limited === 0 ? '' : `, which asked ${plural(limited, 'time')} to slow down`;
-  return `the key is now limited to ${formatRate(ratePerSecond)}, a rate learnt from the service${how}`;
-}
-
-/** A rate above this share of the allowed one counts as the allowed one: the rest is its margin for jitter. */
-const LOWER = 0.95;
-
-/** Whether the rate was learnt from the service. */
-export function isLowered(ratePerSecond: number, allowedPerSecond: number | undefined): boolean {
-  return allowedPerSecond === undefined || ratePerSecond < allowedPerSecond * LOWER;
+  return `the key is now limited to ${formatRate(learntPerSecond)}, a rate learnt from the service${how}`;
 }
 
 function repeated({ retries }: BudgetStats): string {

@@ -6,10 +6,9 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatShare, formatTook } from '../../operator/format.ts';
 import { kindOf, phaseWords, settledWords, watchesFolder } from '../../operator/phase-words.ts';
-import { isLowered } from './pace-lines.ts';
 
 /** The key of an account, for all processes together. */
-export type KeyNow = Pick<BudgetStats, 'blockedForMs' | 'ratePerSecond'>;
+export type KeyNow = Pick<BudgetStats, 'blockedForMs' | 'learntPerSecond'>;
 
 export interface Look {
   /** On a monotonic clock. */
@@ -115,14 +114,13 @@ function limitPart(
   { run, key }: Look,
   allowedPerSecond: number | undefined,
 ): readonly string[] {
-  const { blockedForMs = 0, ratePerSecond } = key ?? {};
+  const { blockedForMs = 0, learntPerSecond } = key ?? {};
   if (blockedForMs >= LONG_BLOCK_MS) {
     const unit = blockedForMs > MINUTE ? MINUTE : LONG_BLOCK_MS;
     return [`waiting ${tookInSeconds(Math.ceil(blockedForMs / unit) * unit)} for the rate limit`];
   }
-  const isSlowed =
-    allowedPerSecond !== undefined && ratePerSecond !== undefined && isLowered(ratePerSecond, allowedPerSecond);
-  if (isSlowed) return [`slowed down by the service to ${callsPerSecond(ratePerSecond)}`];
+  if (allowedPerSecond !== undefined && learntPerSecond !== undefined)
+    return [`slowed down by the service to ${callsPerSecond(learntPerSecond)}`];
   return run.limited > (looks[0]?.run.limited ?? 0) ? ['the service said "slow down"'] : [];
 }
 

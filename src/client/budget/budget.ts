@@ -188,6 +188,8 @@ export interface BudgetStats {
   readonly limited: number;
   /** The key's rate as the store last said; undefined before its first answer. */
   readonly ratePerSecond: number | undefined;
+  /** The same, if the service has lowered it. */
+  readonly learntPerSecond: number | undefined;
   /** How long no call may be made, as far as this process knows: the key is blocked, or its rate allows no call before. */
   readonly blockedForMs: number;
   readonly retries: { readonly granted: number; readonly empty: number };

@@ -126,6 +126,7 @@ class KeyBudget implements Budget {
     return {
       ...this.#counts,
       ratePerSecond: this.#leases.ratePerSecond,
+      learntPerSecond: this.#leases.learntPerSecond,
       blockedForMs: this.#leases.blockedForMs(nowMs),
       retries: { ...this.#retries },
       waits: { interactive: interactive.stats(), batch: batch.stats() },

@@ -38,6 +38,8 @@ const REFRESH_AHEAD_MS = 20;
 const DISCOVERED_GRACE = 0.25;
 /** Headers round to whole seconds: a stop that ends this much later counts as the known stop. */
 const SAME_STOP_MS = 1000;
+/** A rate above this share of the planned one has as good as grown back. */
+const LOWERED = 0.95;
 
 export class Leases {
   readonly #options: LeasesOptions;
@@ -58,6 +60,12 @@ export class Leases {
   /** From the store's last answer; undefined before the first. */
   get ratePerSecond(): number | undefined {
     return this.#ratePerSecond;
+  }
+
+  /** The rate, if the service has lowered it: a small burst lowers the planned rate too. */
+  get learntPerSecond(): number | undefined {
+    const planned = this.#options.safe.pace.ratePerSecond;
+    return (this.#ratePerSecond ?? planned) < planned * LOWERED ? this.#ratePerSecond : undefined;
   }
 
   /** How long no call may be made, as far as this process knows: the key is blocked, or its rate allows no call before. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { WaitTimes } from '../../../src/client/budget/wait-times.ts';
-import { callers, openBudget, permit, useFakeClock } from './fake-clock.ts';
+import { callers, LIMITS, openBudget, permit, useFakeClock } from './fake-clock.ts';
 
 useFakeClock();
 
@@ -40,6 +40,14 @@ test('reports 429s, how many of them slowed the key down, to what rate, and how 
   await other.limited(100);
   expect(budget.stats()).toMatchObject({ limited: 2, blockedForMs: 100 });
   expect(budget.stats().ratePerSecond).toBeCloseTo(0.7 * 99);
+  expect(budget.stats().learntPerSecond).toBeCloseTo(0.7 * 99);
+});
+
+test('the margin for a small burst is no rate that was learnt from the service', async () => {
+  const { budget } = openBudget({ limits: { ...LIMITS, ratePerSecond: 10, burst: 1 } });
+  await permit(budget);
+  expect(budget.stats().ratePerSecond).toBeCloseTo(9.09);
+  expect(budget.stats().learntPerSecond).toBeUndefined();
 });
 
 test('reports how long a caller waits because the headers of the service allow few calls', async () => {

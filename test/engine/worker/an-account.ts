@@ -43,6 +43,7 @@ export function anAccount(
       used: 0,
       limited: 0,
       ratePerSecond: undefined,
+      learntPerSecond: undefined,
       blockedForMs: 0,
       retries: { granted: 0, empty: 0 },
       waits: {
