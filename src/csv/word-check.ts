@@ -3,7 +3,15 @@
  * Europe has, such as "Micha³" for "Michał". Only for an encoding that is a guess.
  */
 import { type Reading, UnclearFile } from './column-errors.ts';
-import { type DetectedEncoding, decodeSample, encodeText, isSingleByte, MULTI_BYTE, SINGLE_BYTE } from './encoding.ts';
+import {
+  type DetectedEncoding,
+  decodeSample,
+  type Encoding,
+  encodeText,
+  isSingleByte,
+  MULTI_BYTE,
+  SINGLE_BYTE,
+} from './encoding.ts';
 
 /** The letters beyond ASCII that one word may have: French, German, Spanish, Portuguese, Italian, Catalan, Dutch, Swedish, Danish, Icelandic. */
 const ALPHABETS = [
@@ -66,11 +74,10 @@ export class WordCheck {
   /** Throws CSV_ENCODING_UNCLEAR (exit code 2). `name`: of the file. */
   refuse(name: string): void {
     if (this.#odd === 0 || this.#odd <= (this.#odd + this.#good) * MOST_ODD) return;
-    const readings = this.#readings();
+    const [own, ...readings] = this.#readings();
     const texts = new Map(readings.map(({ text }) => [text, readings.filter((one) => one.text === text)]));
     const as = [...texts].map(([text, same]) => `, as ${same.map(({ encoding }) => encoding).join(' or ')} "${text}"`);
     const [first] = readings;
-    const own = { text: (this.#words[0] ?? '').slice(0, MOST_SHOWN), encoding: this.#encoding };
     const unclear = new UnclearFile(
       'CSV_ENCODING_UNCLEAR',
       `${name} is not UTF-8, and has texts that look wrong: as ${own.encoding} "${own.text}"${as.join('')}.`,
@@ -94,26 +101,29 @@ export class WordCheck {
   }
 
   /**
-   * The first example in the encodings in which the examples are words, those in which most of them are first. Whole cells in
-   * the encodings of East Asia, in which a byte of a character may look like the end of a word.
+   * An example in the encoding of the file, then in the encodings in which the examples are words, those in which most of them are
+   * first: the first example that the likeliest one reads otherwise. Whole cells in the encodings of East Asia, in which a byte of
+   * a character may look like the end of a word.
    */
-  #readings(): readonly Reading[] {
+  #readings(): readonly [own: Reading, ...others: Reading[]] {
     const inSingle = SINGLE_BYTE.map((encoding) => {
       const texts = this.#words.map((word) => decodeSample(encodeText(word, this.#encoding), encoding));
-      return { encoding, text: texts[0] ?? '', words: texts.filter(isWord).length };
+      return { encoding, texts, words: texts.filter(isWord).length };
     });
     const bytes = this.#cells.map((cell) => encodeText(cell, this.#encoding));
     const inMulti = MULTI_BYTE.map((encoding) => {
-      const text = decodeSample(bytes[0] ?? Buffer.alloc(0), encoding);
+      const texts = bytes.map((cell) => decodeSample(cell, encoding));
       const words = bytes.filter((cell) => COMMON[encoding].test(cell.toString('latin1')));
-      return { encoding, text, words: words.length };
+      return { encoding, texts, words: words.length };
     });
-    const all = [...inSingle, ...inMulti].filter(({ encoding }) => encoding !== this.#encoding);
+    const differsAt = (texts: readonly string[]) => texts.findIndex((text, at) => text !== this.#words[at]);
+    const all = [...inSingle, ...inMulti].filter(({ texts }) => differsAt(texts) !== -1);
     const least = Math.max(1, Math.max(...all.map(({ words }) => words)) * NEARLY_ALL);
-    return all
-      .filter(({ text, words }) => words >= least && text !== this.#words[0])
-      .toSorted((one, other) => other.words - one.words)
-      .map(({ text, encoding }) => ({ text: [...text].slice(0, MOST_SHOWN).join(''), encoding }));
+    const likely = all.filter(({ words }) => words >= least).toSorted((one, other) => other.words - one.words);
+    const at = differsAt(likely[0]?.texts ?? ['']);
+    const shown = (encoding: Encoding, text = '') => ({ text: [...text].slice(0, MOST_SHOWN).join(''), encoding });
+    const others = likely.filter(({ texts }) => texts[at] !== this.#words[at]);
+    return [shown(this.#encoding, this.#words[at]), ...others.map(({ encoding, texts }) => shown(encoding, texts[at]))];
   }
 }
 
