@@ -102,8 +102,7 @@ export const SYNONYMS: Readonly<Record<Field, readonly string[]>> = {
     correo electronico, courriel, adresse email, adresse e mail, e mailadres, e post, e posta,
     электронная почта, почта, メールアドレス, 邮箱, 电子邮件, 電子郵件, 이메일`),
   phone_number: names(`
-    phone, phone no, telephone, telephone number, tel, mobile, mobile number, cell, telefon, telefonnummer,
-    handy, mobil, rufnummer, telefono, numero de telefono, movil, portable, numero de telephone,
+    phone, telephone, tel, mobile, cell, telefon, handy, mobil, rufnummer, telefono, movil, portable,
     телефон, 電話番号, 电话, 手机, 手机号, 手机号码, 電話, 手機, 전화번호, 연락처, 휴대폰`),
   organization: names(`
     organisation, organization name, company, company name, firm, business, firma, firmenname, unternehmen,

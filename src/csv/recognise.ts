@@ -38,8 +38,18 @@ export function isColumnName(text: string): boolean {
 
 function named(words: string): Recognised | undefined {
   for (const form of new Set([words, withoutSmall(words), withoutSmall(words.replace(NUMBER_END, ' nr'))])) {
-    const known = KNOWN.get(form) ?? ofCustomer(form) ?? orderNumber(form) ?? ofOrder(form);
+    const known = KNOWN.get(form) ?? ofContact(form) ?? ofCustomer(form) ?? orderNumber(form) ?? ofOrder(form);
     if (known) return known;
+  }
+  return undefined;
+}
+
+/** `Mobile No.`, `Telefonnummer` and `Email ID` */
+function ofContact(words: string): Recognised | undefined {
+  for (const number of NUMBER_WORDS) {
+    const known = KNOWN.get(without(number, words.replace(NUMBER_END, ' nr')) ?? '');
+    if (known?.field === (number === 'id' ? 'email' : 'phone_number'))
+      return { ...known, how: 'synonym', confidence: Math.min(known.confidence, CONFIDENCE.synonym) };
   }
   return undefined;
 }
@@ -49,7 +59,7 @@ function ofCustomer(words: string): Recognised | undefined {
   for (const [parts, confidence] of CUSTOMER_NAMES) {
     for (const part of parts) {
       const rest = without(part, words);
-      const { field } = rest === undefined ? {} : (KNOWN.get(rest) ?? ofCustomer(rest) ?? {});
+      const { field } = rest === undefined ? {} : (KNOWN.get(rest) ?? ofContact(rest) ?? ofCustomer(rest) ?? {});
       const [reference] = SHARED.find((names) => names.some((one) => one === field)) ?? [];
       if (reference) return { field: reference, how: 'synonym', confidence };
     }

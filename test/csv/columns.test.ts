@@ -63,6 +63,14 @@ const HEADERS: readonly (readonly [names: readonly string[], fields: object])[] 
     ['Auftragsnr', 'E-Mail', 'Betrag', 'Artikelnr.'],
     { order_id: 'Auftragsnr', customer_email: 'E-Mail', amount: 'Betrag' },
   ],
+  [
+    ['Order Id', 'Customer Email ID', 'Mobile No.', 'Amount'],
+    { order_id: 'Order Id', customer_email: 'Customer Email ID', customer_phone: 'Mobile No.', amount: 'Amount' },
+  ],
+  [
+    ['Bestellnr.', 'Telefonnummer Kunde', 'Mail ID', 'Phone ID', 'Betrag'],
+    { order_id: 'Bestellnr.', customer_email: 'Mail ID', customer_phone: 'Telefonnummer Kunde', amount: 'Betrag' },
+  ],
   [['Ordernr', 'E-post', 'Belopp'], { order_id: 'Ordernr', customer_email: 'E-post', amount: 'Belopp' }],
   [['Ordrenr', 'E-post', 'Beløp'], { order_id: 'Ordrenr', customer_email: 'E-post', amount: 'Beløp' }],
   [['Order', 'E-mail', 'Σύνολο'], { order_id: 'Order', customer_email: 'E-mail', amount: 'Σύνολο' }],
