@@ -26,6 +26,12 @@ function isKnown(field: Field, { mapping, added }: Columns): boolean {
   );
 }
 
+/** Whether a column surely has the numbers of the orders: a "Record ID" may be of any record. */
+function isNumbered(columns: Columns): boolean {
+  const number = columns.mapping.columns.find(({ field }) => field === 'order_id');
+  return number ? number.confidence >= CONFIDENCE.vague : isKnown('order_id', columns);
+}
+
 /**
  * Why the lines may not be orders, so that a person has to approve the load: a list of contacts has neither amounts nor
  * numbers of orders, though it may have a "Record ID"; a list of products has names and prices. A sentence without a full stop;
@@ -38,7 +44,7 @@ export function doubtOf(columns: Columns): string | undefined {
 function ofProducts(columns: Columns): string | undefined {
   const { mapping } = columns;
   const amount = mapping.columns.find(({ field }) => field === 'amount');
-  if (isKnown('order_id', columns) || amount?.how !== 'synonym' || !isPrice(amount.name)) return undefined;
+  if (isNumbered(columns) || amount?.how !== 'synonym' || !isPrice(amount.name)) return undefined;
   const customer = mapping.columns.filter(({ field }) => CUSTOMER_REFERENCES.some((one) => one === field));
   const [name] = customer;
   if (customer.length > 1 || !name || !NAME_WORDS.includes(plainWords(name.name))) return undefined;
@@ -46,9 +52,8 @@ function ofProducts(columns: Columns): string | undefined {
 }
 
 function ofContacts(columns: Columns): string | undefined {
+  if (isKnown('amount', columns) || isNumbered(columns)) return undefined;
   const number = columns.mapping.columns.find(({ field }) => field === 'order_id');
-  if (isKnown('amount', columns) || (number ? number.confidence >= CONFIDENCE.vague : isKnown('order_id', columns)))
-    return undefined;
   const missing = number ? `"${number.name}" may not have their numbers` : 'none has their numbers';
   return `no column has the amounts of orders, and ${missing}: the file may be a list of contacts`;
 }

@@ -29,8 +29,11 @@ test.each([
   ]);
 });
 
-test('a list of products waits for approval', async () => {
-  const run = await harness.load('id_produit,nom,prix\n1,Lampe,79.97\n2,Chaise,128.58\n', { createCustomers: true });
+test.each([
+  ['no numbers', 'id_produit,nom,prix\n1,Lampe,79.97\n2,Chaise,128.58\n'],
+  ['numbers that may be of anything', 'id,nom,prix\n41,Lampe,79.97\n57,Chaise,128.58\n'],
+])('a list of products with %s waits for approval', async (_, file) => {
+  const run = await harness.load(file, { createCustomers: true });
   expect([awaitsApproval(run), run.error]).toEqual([
     true,
     'Nothing is written yet: "nom" and "prix" may be names and prices of products: the file may be a list of products. ' +
