@@ -74,12 +74,15 @@ const PART = new RegExp(
     `単価|单价|單價|送料|运费|邮费|運費|手数料|税|稅|优惠|優惠|割引|${plainWords('단가')}|${plainWords('배송비')}`,
   ].join('|'),
 );
-const WHOLE = /total|totaal|gesamt|summ[ae]?\b|suma\b|toplam|razem|合計|合计|总|總|итог|συνολο|tong tien/;
+const WHOLE = /total|totaal|gesamt|summ?[ae]?\b|toplam|razem|合計|合计|总|總|итог|συνολο|tong tien/;
 
-/** A column that may have the whole amount, for an example that can be pasted; undefined if each seems to have less. */
+const wholeWords = (name: string) => plainWords(name).replace(WITH_TAX, '');
+/** Whether the name says that it is less than the whole amount, or no amount. */
+export const isPart = (name: string) => PART.test(wholeWords(name));
+
+/** The column whose name says most surely that it has the whole amount, for an example that can be pasted. */
 export function likelyAmount(names: readonly string[]): string | undefined {
-  const words = (name: string) => plainWords(name).replace(WITH_TAX, '');
-  const whole = names.filter((name) => !PART.test(words(name)));
-  const isOf = (form: RegExp) => whole.find((name) => form.test(words(name)));
-  return whole.find(isTaxed) ?? isOf(WHOLE) ?? isOf(MONEY_WORDS) ?? whole[0];
+  const whole = names.filter((name) => !isPart(name));
+  const isOf = (form: RegExp) => whole.find((name) => form.test(wholeWords(name)));
+  return whole.find(isTaxed) ?? isOf(WHOLE) ?? isOf(MONEY_WORDS);
 }

@@ -87,6 +87,7 @@ test.each([
   ['Amount,Amount Including VAT', '100.00,119.00', '"amount=Amount Including VAT"'],
   ['Tax,Subtotal,Paid sum', '1.00,5.00,6.00', '"amount=Paid sum"'],
   ['ItemRate,ItemTax,ItemAmount', '1.50,0.30,3.00', 'amount=ItemAmount'],
+  ['Width,Height', '1.50,3.00', 'amount=Column'], // no name says more than the other
 ])(
   'of the columns %s a question names the one that may be the whole amount as its example',
   async (names, cells, option) => {
