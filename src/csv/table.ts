@@ -117,6 +117,11 @@ function sampleRows(
   const first = rows[at];
   const line = Math.max(at, 0) + 1 + format.skippedLines;
   const where = `${name}, line ${line}`;
+  if (!first && rows.length >= MOST_BLANK_LINES)
+    throw wrongUse(
+      `${name} begins with ${MOST_BLANK_LINES} blank lines or more. Delete them, or name the line of the header with --header-row.`,
+      'CSV_HEADER_INVALID',
+    );
   if (!first && isWhole)
     throw wrongUse(`${name} has only blank lines. It needs a header and at least one row.`, 'CSV_EMPTY');
   if (!first && !text.includes(format.newline)) {

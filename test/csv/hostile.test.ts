@@ -8,6 +8,7 @@ import { fileOf, loaded, received, verdicts } from './files.ts';
 
 const REFUSED: readonly (readonly [what: string, code: string, text: string])[] = [
   ['blank lines only', 'CSV_EMPTY', '\n\r\n  \n'],
+  ['1,000 blank lines above the header', 'CSV_HEADER_INVALID', `${'\n'.repeat(1_000)}order_id,client_id\nA-1,7\n`],
   ['a header only', 'CSV_NO_ROWS', 'order_id,client_id\n'],
   ['a header without an end', 'CSV_NO_ROWS', 'order_id,client_id'],
   ['1,000,000 columns', 'CSV_HEADER_INVALID', `${'a,'.repeat(1_000_000)}client_id\n1\n`],
