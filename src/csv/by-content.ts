@@ -57,7 +57,7 @@ export const API_ID = /^[a-z]{2,6}_[a-z\d]*\d[a-z\d]*$/i;
 const CUSTOMER_CODE = /^[A-Z]{1,4}[-_]?\d{3,}$/;
 
 /** Whether another program numbers its customers so: these are no names. */
-function areCodes(cells: readonly string[]): boolean {
+export function areCodes(cells: readonly string[]): boolean {
   const filled = cells.filter((cell) => cell !== '');
   return filled.length > 0 && filled.every((cell) => API_ID.test(cell) || CUSTOMER_CODE.test(cell));
 }

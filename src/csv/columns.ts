@@ -7,7 +7,7 @@ import type { LockstepError } from '../base/errors.ts';
 import { sentenceFor } from '../base/reasons/reasons.ts';
 import { refuseDoubtfulAmount } from './amount-column.ts';
 import { isPrice, isTaxed, isUntaxed } from './amount-words.ts';
-import { areLabels, byContent, isOfAddress, isOfPerson, mostFit } from './by-content.ts';
+import { areCodes, areLabels, byContent, isOfAddress, isOfPerson, mostFit } from './by-content.ts';
 import { indexesOf } from './cell-source.ts';
 import { ambiguous, listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { columnIndex, type Header, namelessColumn, refuseDuplicates } from './column-names.ts';
@@ -147,7 +147,10 @@ function recogniseAll(
   const named = header.names.flatMap((_, index) => (taken.has(index) ? [] : (namedAt(index, firstCells) ?? [])));
   const candidates = named.filter(({ field }) => isOpen(field));
   // A column with exactly the field's name is used, so its bad cells are reported one by one.
-  const isUnfit = ({ name, field, fits }: MappedColumn) => name !== field && !isSelection && !isTaken(field, fits);
+  const isUnfit = ({ name, field, fits, ...source }: MappedColumn) =>
+    name !== field &&
+    !isTaken(field, fits) &&
+    (!isSelection || (field === 'client_id' && areCodes(firstCells.cells(source))));
   const unfit = candidates.filter(isUnfit);
   const fitting = candidates.filter((column) => !isUnfit(column));
   const choices = [...new Set(fitting.map(({ field }) => field))].flatMap((field) => {

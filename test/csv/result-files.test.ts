@@ -275,6 +275,19 @@ test('a file of results is read by the names of its columns: all its cells may b
   expect(verdicts((await loaded(written)).rows)).toEqual(['2 AMOUNT_NOT_A_NUMBER']);
 });
 
+test.each(['Customer', 'Customer ID'])(
+  'codes that another program gave its customers in the column "%s" are no ids in a file of results either',
+  async (name) => {
+    const text = `Order ID,${name},Customer Name,Total\nA-1,C02514,Ann Lee,5\nA-2,C02515,Ben Ode,x\n`;
+    const { sheet, rows } = await loaded(text);
+    const files = new ResultFiles(form(await freshDir(), { columns: sheet.columns }));
+    for (const { line, cells } of rows) await files.write('invalid', row(cells, { line }));
+    const written = await fs.readFile((await files.close()).get('invalid')?.path ?? '');
+    const fields = (await loaded(written)).sheet.mapping.columns.map(({ field }) => field);
+    expect(fields).toEqual(sheet.mapping.columns.map(({ field }) => field));
+  },
+);
+
 test('the header of results is found below a title, whatever its columns are called', async () => {
   const title = [
     ['Liste', 'März'],
