@@ -155,7 +155,7 @@ const OTHER_FORMATS: readonly (readonly [start: RegExp, format: string])[] = [
 ];
 
 /** The format of a text that is not CSV but may have its name; undefined for anything else. */
-function otherFormatOf(text: string): string | undefined {
+export function otherFormatOf(text: string): string | undefined {
   return OTHER_FORMATS.find(([start]) => start.test(text))?.[1];
 }
 

@@ -40,13 +40,36 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
-  test('marks each wrong cell of a refused line', async () => {
+  test('marks each wrong cell of a refused line, and says what to do about each', async () => {
     const { page, close } = await openPage();
     await choose(page, 'two.csv', 'order_id,customer_email,amount\nA-1,no mail,12x\nA-2,ann@example.org,3\n');
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: /^Correct/ }).click();
     const marked = await page.locator('[aria-invalid]').evaluateAll((cells) => cells.map((cell) => cell.ariaLabel));
     expect(marked).toEqual(['customer_email, line 2', 'amount, line 2']);
+    expect(await page.locator('.load-fix tbody tr').first().locator('.fix').allInnerTexts()).toEqual([
+      expect.stringContaining('Write digits'),
+      expect.stringContaining('Give exactly one address'),
+    ]);
+    await close();
+  });
+
+  test('leaves out a line whose cells are emptied, although it has a cell that cannot be edited', async () => {
+    const { page, close } = await openPage();
+    await choose(
+      page,
+      'two.csv',
+      'order_id,client_id,amount,description\nA-1,1,x,"two\nlines"\nA-2,1,y,"two\nlines"\n',
+    );
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('link', { name: /^Correct/ }).click();
+    for (const name of ['order_id', 'client_id', 'amount']) await page.getByLabel(`${name}, line 2`).fill('');
+    await page.getByLabel('amount, line 4').fill('7');
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    expect(await page.textContent('#live')).toContain('Create1 order');
+    expect(await page.textContent('#live')).not.toContain('Not written');
     await close();
   });
 

@@ -131,6 +131,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     await choose(page, 'orders.xlsx', Buffer.from('PK\u0003\u0004\u0000\u0000binary\u0000'));
     expect(await said(page)).toContain('CSV_BINARY');
     expect(await page.getByRole('button', { name: 'Read it again' }).count()).toBe(0); // no choice makes it a table
+    await choose(page, 'orders.csv', '<!doctype html><p>Sign in</p>\n');
+    expect(await said(page)).toContain('is HTML or XML, not CSV');
+    expect(await page.getByRole('button', { name: 'Read it again' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Choose another file' }).first().click();
     await page.getByRole('button', { name: 'Remove orders.xlsx' }).click();
     expect(await page.textContent('.said.good')).toContain('orders.xlsx was removed');

@@ -74,10 +74,11 @@ export const planEndpoints: readonly Endpoint[] = [
       return {
         columns,
         orders: count,
-        lines: lines.map(({ label, wrong, remedy, ...line }) => ({
+        lines: lines.map(({ label, wrong, problems, ...line }) => ({
           ...line,
           order: label,
-          remedy: remedy ?? null,
+          why: problems.map(({ why }) => why).join(' '),
+          remedy: [...new Set(problems.flatMap(({ remedy }) => remedy ?? []))].join(' ') || null,
           column: wrong[0] === undefined ? null : wrong[0] + 1,
         })),
         next: nextFrom === undefined ? null : String(nextFrom - 1),
@@ -94,7 +95,9 @@ export const planEndpoints: readonly Endpoint[] = [
       cells: z
         .array(z.strictObject({ line: z.number().int().min(1), column, text: z.string().max(10_000) }))
         .prefault([])
-        .describe('New texts of cells. A line whose cells are all emptied is left out.'),
+        .describe(
+          'New texts of cells. A line whose cells are all emptied is left out, even if it also has cells with a line break, with more than 300 characters, or in columns after the 40th.',
+        ),
       replace: z
         .strictObject({ column, find: z.string().describe('Empty: fill the empty cells.'), put: z.string() })
         .optional()

@@ -17,14 +17,19 @@ import { type Load, loadOf } from '../../syncs/orders/begin-load.ts';
 export interface BadLine {
   readonly line: number;
   readonly cells: readonly string[];
-  /** Why it was not accepted, for people. */
-  readonly why: string;
-  readonly remedy: string | undefined;
+  /** Everything why it was not accepted. */
+  readonly problems: readonly LineProblem[];
   readonly reason: string | null;
   /** The order_id of its order, or the one that Lockstep gave it. */
   readonly label: string;
   /** The columns of the cells of this line that are wrong, from 0; empty if it is not single cells. */
   readonly wrong: readonly number[];
+}
+
+/** For people. */
+export interface LineProblem {
+  readonly why: string;
+  readonly remedy: string | undefined;
 }
 
 /** Replaces a text in all cells of a column; an empty `find` fills the empty cells. */
@@ -43,6 +48,14 @@ export interface Fixes {
 
 /** Of the columns that can be corrected. */
 export const MOST_COLUMNS = 40;
+
+/** Longer cells are shown and not edited. */
+const LONGEST_CELL = 300;
+
+/** Whether a field of a form can hold its text. */
+export function isEditable(cell: string, column: number): boolean {
+  return column < MOST_COLUMNS && cell.length <= LONGEST_CELL && !/[\r\n]/.test(cell);
+}
 
 export const cellKey = (line: number, column: number): string => `cell.${line}.${column}`;
 
@@ -91,13 +104,16 @@ export async function badOrders(
 }
 
 function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLine[] {
-  const said = { why: statementFor(reason, facts, PLAIN_HINTS), remedy: remedyFor(reason, facts, PLAIN_HINTS), reason };
   const causes = causesOf(reason, facts);
+  const problems = causes.map((cause) => ({
+    why: statementFor(cause.reason, cause.facts, PLAIN_HINTS),
+    remedy: remedyFor(cause.reason, cause.facts, PLAIN_HINTS),
+  }));
   return lines.map(({ line, cells }) => {
     const wrong = causes.flatMap(({ facts: { line: at, columnNumber } }) =>
       at === line && typeof columnNumber === 'number' ? [columnNumber - 1] : [],
     );
-    return { line, cells, label: label ?? '', ...said, wrong };
+    return { line, cells, label: label ?? '', problems, reason, wrong };
   });
 }
 
@@ -114,8 +130,10 @@ export async function* fixedFile(pool: pg.Pool, run: string, fixes: Fixes): Asyn
       if (!isEmptied(bad, fixes)) yield Buffer.from(csv([bad.label, ...fixed(bad, fixes)]));
 }
 
+/** Cells that cannot be edited stay as they are, and do not keep a line. */
 function isEmptied(line: BadLine, { cells }: Fixes): boolean {
-  return fixed(line, { cells, replacement: undefined }).every((cell) => cell.trim() === '');
+  const editable = (cell: string, column: number) => isEditable(line.cells[column] ?? '', column) && cell.trim() !== '';
+  return line.cells.some(editable) && !fixed(line, { cells, replacement: undefined }).some(editable);
 }
 
 /** A line that lacks cells gets those that are filled in, and the ones before them. */

@@ -8,19 +8,24 @@ import type { Load } from '../../syncs/orders/begin-load.ts';
 import { ordersOptions } from '../../syncs/orders/options.ts';
 import { optionsOf } from '../../syncs/orders/remembered-columns.ts';
 import { requireOperator } from '../access/guard.ts';
-import { type BadOrders, badFile, badOrders, cellKey, isPlanDropped, MOST_COLUMNS } from '../loads/fixes.ts';
+import {
+  type BadOrders,
+  badFile,
+  badOrders,
+  cellKey,
+  isEditable,
+  isPlanDropped,
+  MOST_COLUMNS,
+} from '../loads/fixes.ts';
 import { commandOf, formOfLoad, loadForm } from '../loads/load-form.ts';
 import { definePage } from '../page.ts';
-import { Button, Check, Field, Remedy, Select, Submit } from '../parts/inputs.tsx';
+import { Button, Check, Field, Select, Submit } from '../parts/inputs.tsx';
 import { Crumbs, Empty, Foreign, Section } from '../parts/parts.tsx';
-import { Words } from '../parts/words.tsx';
-import { isFirst, ProblemColumns, SheetTable } from './load-columns.tsx';
+import { ProblemColumns, Problems, SheetTable } from './load-columns.tsx';
 
 const SHOWN_ORDERS = 50;
 /** Cells of these columns are seen with the problem. */
 const NEAR_COLUMNS = 4;
-/** Longer cells are shown and not edited. */
-const LONGEST_CELL = 300;
 
 /** Loads the same file as it was loaded. */
 function againCommand({ title: name, account, options }: Run, load: Load): string {
@@ -101,11 +106,11 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
       side={hidden > 0 && <span class="dim">{plural(hidden, 'more row')} in the new file, not shown here</span>}
     >
       <SheetTable label="Cells" as="load-fix" titles={<ProblemColumns names={names} />}>
-        {lines.map(({ line, cells, why, remedy, wrong }) => (
+        {lines.map(({ line, cells, problems, wrong }) => (
           <tr>
             <th scope="row">{line}</th>
             <td class="problem">
-              <Words text={why} most={300} />
+              <Problems of={problems} said={remedies} />
               {wrong
                 .filter((column) => column >= NEAR_COLUMNS && column < names.length)
                 .map((column) => (
@@ -114,13 +119,13 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
                     <a href={`#${cellKey(line, column)}`}>Go to the cell</a>
                   </>
                 ))}
-              {isFirst(remedies, remedy) && <Remedy text={remedy} most={300} />}
             </td>
             {names.map((name, column) =>
               column < Math.max(columns.length, cells.length) ? (
                 <td data-label={name}>
                   <Cell
                     text={cells[column] ?? ''}
+                    canEdit={isEditable(cells[column] ?? '', column)}
                     name={cellKey(line, column)}
                     label={`${name}, line ${line}`}
                     isWrong={wrong.includes(column)}
@@ -139,13 +144,14 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
 
 interface CellProps {
   readonly text: string;
+  readonly canEdit: boolean;
   readonly name: string;
   readonly label: string;
   readonly isWrong: boolean;
 }
 
-function Cell({ text, name, label, isWrong }: CellProps) {
-  if (text.length > LONGEST_CELL || /[\r\n]/.test(text)) return <Foreign text={text} most={60} />;
+function Cell({ text, canEdit, name, label, isWrong }: CellProps) {
+  if (!canEdit) return <Foreign text={text} most={60} />;
   return (
     <input
       id={isWrong ? name : undefined}

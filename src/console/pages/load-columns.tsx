@@ -8,7 +8,9 @@ import { CUSTOMER_REFERENCES, FIELDS, type Field } from '../../csv/fields.ts';
 import type { MappedColumn } from '../../csv/mapped-column.ts';
 import { columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
+import type { LineProblem } from '../loads/fixes.ts';
 import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../loads/load-form.ts';
+import { Remedy } from '../parts/inputs.tsx';
 import { Foreign, Head, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 
@@ -165,9 +167,28 @@ export function Cells({ names, cells }: { readonly names: readonly string[]; rea
   );
 }
 
-/** What to do is said once, not in every line. */
-export function isFirst(said: Set<string>, what: string | undefined): boolean {
-  if (what === undefined || said.has(what)) return false;
-  said.add(what);
-  return true;
+interface ProblemsProps {
+  readonly of: readonly LineProblem[];
+  /** The remedies of the lines before, so that each is said once. */
+  readonly said: Set<string>;
+}
+
+/** What is wrong with a line, and what to do about it. */
+export function Problems({ of, said }: ProblemsProps) {
+  return (
+    <>
+      {of.map(({ why, remedy }) => {
+        const isNew = remedy !== undefined && !said.has(remedy);
+        if (isNew) said.add(remedy);
+        return (
+          <>
+            <p>
+              <Words text={why} most={300} />
+            </p>
+            {isNew && <Remedy text={remedy} most={300} />}
+          </>
+        );
+      })}
+    </>
+  );
 }

@@ -2,10 +2,8 @@
 import { formatCount, plural } from '../../base/counts.ts';
 import { remedyFor, statementFor } from '../../base/reasons/reasons.ts';
 import type { FirstCheck } from '../../syncs/orders/preview-load.ts';
-import { Remedy } from '../parts/inputs.tsx';
 import { Section } from '../parts/parts.tsx';
-import { Words } from '../parts/words.tsx';
-import { Cells, isFirst, ProblemColumns, SheetTable } from './load-columns.tsx';
+import { Cells, ProblemColumns, Problems, SheetTable } from './load-columns.tsx';
 
 const SHOWN = 20;
 
@@ -26,16 +24,12 @@ export function FirstProblems({ checked, names }: { readonly checked: FirstCheck
           <tr>
             <th scope="row">{line}</th>
             <td class="problem">
-              {problems
-                .filter(({ severity }) => severity === 'error')
-                .map(({ code, facts }) => (
-                  <>
-                    <p>
-                      <Words text={statementFor(code, facts)} most={300} />
-                    </p>
-                    {isFirst(said, code) && <Remedy text={remedyFor(code, facts)} most={300} />}
-                  </>
-                ))}
+              <Problems
+                of={problems
+                  .filter(({ severity }) => severity === 'error')
+                  .map(({ code, facts }) => ({ why: statementFor(code, facts), remedy: remedyFor(code, facts) }))}
+                said={said}
+              />
             </td>
             <Cells names={names} cells={cells} />
           </tr>

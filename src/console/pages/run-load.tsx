@@ -62,7 +62,7 @@ export function Results({ run, report, canCorrect }: { run: Run; report: RunRepo
         (isCorrectable(run) ? (
           <Button id="fix" to={`/runs/${run.id}/fix`} label={`Correct ${plural(refused, 'row')}`} />
         ) : (
-          <span class="dim">Once the load waits for approval or has ended, you can correct these rows here</span>
+          <span class="dim">Once the load waits for approval or has ended, you can correct these rows here.</span>
         ))
       }
     >

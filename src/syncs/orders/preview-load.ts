@@ -7,7 +7,7 @@ import type { MappedColumn } from '../../csv/mapped-column.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type FileSource, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet } from '../../csv/sheet.ts';
-import { examineTable, type Table } from '../../csv/table.ts';
+import { examineTable, otherFormatOf, type Table } from '../../csv/table.ts';
 import type { CheckedRow } from '../../csv/validate.ts';
 import { correctionOfFile } from '../../engine/ledger/matching/corrections.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
@@ -106,5 +106,6 @@ export async function firstLinesOf(
 const FIRST_LINES = 10;
 
 function linesOf({ sample }: Received, encoding: Encoding): readonly string[] {
-  return decodeSample(sample, encoding).split(/\r\n|\r|\n/, FIRST_LINES);
+  const text = decodeSample(sample, encoding);
+  return otherFormatOf(text) === undefined ? text.split(/\r\n|\r|\n/, FIRST_LINES) : [];
 }
