@@ -9,7 +9,7 @@ import type { Delivery } from '../../contract/target.ts';
 import { fenceDeadClaims, type WorkerIdentity } from '../../engine/ledger/claims.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
-import { isSameTask } from './same-task.ts';
+import { isOlder, isSameTask } from './same-task.ts';
 import { unclearUntil } from './unclear.ts';
 
 export interface DeliveryClaim {
@@ -69,11 +69,11 @@ export async function claimDue(
          and (s.disabled_at is not null or s.blocked_until > moment.now)) for share of c),
      picked as (select d.id, others.unclear_until > moment.now as is_early, others.unclear_until
        from moment, ledger.deliveries d cross join lateral (
-         select bool_or(o.state <> 'ended' and (o.sequence < d.sequence or o.state = 'sending')) as go_first,
-           ${unclearUntil('max(least(o.unclear_at, moment.now)) filter (where o.sequence < d.sequence and o.unclear_at is not null)')} as unclear_until
+         select bool_or(o.state <> 'ended' and (${isOlder('o', 'd')} or o.state = 'sending')) as go_first,
+           ${unclearUntil(`max(least(o.unclear_at, moment.now)) filter (where ${isOlder('o', 'd')} and o.unclear_at is not null)`)} as unclear_until
          from ledger.deliveries o where ${isSameTask('o', 'd')}) others
        where d.target = $2 and d.state = 'waiting' and d.due_at <= moment.now and exists (select from held) and not others.go_first
-         and ($6::text[] is null or d.run_id = any($6) or exists (select from ledger.deliveries w where ${isSameTask('w', 'd')} and w.sequence > d.sequence
+         and ($6::text[] is null or d.run_id = any($6) or exists (select from ledger.deliveries w where ${isSameTask('w', 'd')} and ${isOlder('d', 'w')}
            and w.state = 'waiting' and w.run_id = any($6) offset 0))
        order by d.due_at limit $3 for update of d skip locked),
      put_off as (update ledger.deliveries d set due_at = unclear_until, reason = 'EARLIER_UNCLEAR',

@@ -2,7 +2,7 @@
 import { type Delivery, TASK_KINDS } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { CreatedItem, Creating, DetailLog, LoggedCreation } from '../targets/items/creation-log.ts';
-import { isSameTask } from './same-task.ts';
+import { isOlder, isSameTask } from './same-task.ts';
 
 const OF_TASK = 'scope = $1 and target = $2 and source_id = $3';
 
@@ -44,14 +44,14 @@ export function creationLog(db: Queryable, target: string): DetailLog {
       );
       return rows[0];
     },
-    async lastDelivered({ id, sequence }: Delivery) {
+    async lastDelivered({ id }: Delivery) {
       const { rows } = await db.query<Pick<Delivery, 'id' | 'task'>>(
         `select t.id, t.task from ledger.deliveries d join ledger.deliveries t on ${isSameTask('t', 'd')}
          left join ledger.creations c
            on c.target = d.target and c.scope = d.scope and c.source_id = d.kind || ':' || d.task_id
-         where d.id = $1 and (t.id = c.delivery_id or (t.sequence < $2 and t.verdict in ('delivered', 'already')))
-         order by t.sequence desc limit 1`,
-        [id, sequence],
+         where d.id = $1 and (t.id = c.delivery_id or (${isOlder('t', 'd')} and t.verdict in ('delivered', 'already')))
+         order by t.created_at desc, t.sequence desc limit 1`,
+        [id],
       );
       return rows[0];
     },

@@ -2,7 +2,7 @@
 import type { TargetAnswer, TaskEvent, TaskState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { AlertState } from './outbox.ts';
-import { isSameTask } from './same-task.ts';
+import { isOlder, isSameTask } from './same-task.ts';
 
 export const DELIVERY_VERDICTS = ['delivered', 'already', 'skipped', 'superseded', 'dead'] as const;
 export type DeliveryVerdict = (typeof DELIVERY_VERDICTS)[number];
@@ -68,8 +68,8 @@ const COLUMNS = `d.id, d.target, d.scope as account, d.sync, d.run_id as run, d.
 /** SQL: deliveries `d`, each with the state of its target and the delivery that has to end before it. */
 const FROM = `ledger.deliveries d left join ledger.target_states t on t.target = d.target
   left join lateral (select o.id, o.state, o.due_at from ledger.deliveries o
-    where d.state = 'waiting' and ${isSameTask('o', 'd')} and o.sequence < d.sequence and o.state <> 'ended'
-    order by o.sequence limit 1) older on true`;
+    where d.state = 'waiting' and ${isSameTask('o', 'd')} and ${isOlder('o', 'd')} and o.state <> 'ended'
+    order by o.created_at, o.sequence limit 1) older on true`;
 
 /** The newest first; `after`: the id of the last delivery of the page before. */
 export async function listDeliveries(

@@ -5,7 +5,7 @@ import { columnsOf } from '../../storage/columns.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { whyFiltered } from '../targets/filtered.ts';
 import type { TaskChange } from '../tasks/task-change.ts';
-import { isSameTask } from './same-task.ts';
+import { isOlder, isSameTask } from './same-task.ts';
 
 /** Changes per statement. */
 const CHUNK = 1_000;
@@ -121,11 +121,11 @@ async function insertChunk(db: Queryable, target: string, queued: readonly Queue
 async function supersedeOlder(db: Queryable, queued: readonly { readonly id: string }[]): Promise<void> {
   await db.query(
     `with newest as (
-       select distinct on (target, scope, sync, kind, task_id) id, target, scope, sync, kind, task_id, sequence
+       select distinct on (target, scope, sync, kind, task_id) id, target, scope, sync, kind, task_id, sequence, created_at
        from ledger.deliveries where id = any($1) order by target, scope, sync, kind, task_id, sequence desc
      ), older as (
        select d.id, n.id as by_id from newest n join ledger.deliveries d on ${isSameTask('d', 'n')}
-         and d.sequence < n.sequence and d.state <> 'ended'
+         and ${isOlder('d', 'n')} and d.state <> 'ended'
        order by d.id collate "C" for update of d
      )
      update ledger.deliveries d set newer_id = by_id,

@@ -1,7 +1,7 @@
 /** Deletes deliveries that ended long ago. */
 import type { Queryable } from '../../storage/queryable.ts';
 import { CHANGE_COMMENT } from '../targets/items/item-comments.ts';
-import { isSameTask } from './same-task.ts';
+import { isOlder, isSameTask } from './same-task.ts';
 
 /** Rows per statement, so that no statement takes long. */
 const BATCH = 5_000;
@@ -11,7 +11,7 @@ const BATCH = 5_000;
  * last one that has reached the target is kept, too: it is what the target is known to have.
  */
 const MAY_GO = `d.state = 'ended' and d.ended_at < clock_timestamp() - $1::float8 * interval '1 ms' and (d.kind = 'alert' or exists (
-  select from ledger.deliveries n where ${isSameTask('n', 'd')} and n.sequence > d.sequence
+  select from ledger.deliveries n where ${isSameTask('n', 'd')} and ${isOlder('d', 'n')}
     and (d.verdict not in ('delivered', 'already') or n.verdict in ('delivered', 'already'))))`;
 
 /** Deletes old deliveries, and the records of their comments, until none is left or the signal aborts; returns how many. */

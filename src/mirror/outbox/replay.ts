@@ -34,7 +34,7 @@ export async function replay(db: Queryable, filter: DeliveryFilter, how: ReplayH
          -- Should it fail, it is not tried again while one that is newer waits as well.
          newer_id = (select o.id from ledger.deliveries o where ${IS_NEWER}
            and (o.state <> 'ended' or exists (select from matched other where other.id = o.id and other.is_sent))
-           order by o.sequence desc limit 1)
+           order by o.created_at desc, o.sequence desc limit 1)
        from matched m where d.id = m.id and m.is_sent and d.state <> 'sending' returning d.target),
      superseded as (update ledger.deliveries d set verdict = 'superseded', reason = 'SUPERSEDED', detail = 'by ' || m.newer_id
        from matched m where d.id = m.id and not m.is_sent and d.state = 'ended' returning d.id)
@@ -72,7 +72,7 @@ function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
     sql: `matched as materialized (
        select d.id, d.target, n.id as newer_id, n.id is null or ${isWaiting} or d.target = any($${values.length + 1}) as is_sent
        from ledger.deliveries d left join lateral (
-         select o.id from ledger.deliveries o where ${IS_NEWER} order by o.sequence desc limit 1) n on true
+         select o.id from ledger.deliveries o where ${IS_NEWER} order by o.created_at desc, o.sequence desc limit 1) n on true
        where ${states} and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
     values: [...values, tellsOldStates],
   };

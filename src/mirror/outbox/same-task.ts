@@ -1,7 +1,18 @@
-/** SQL: the deliveries of these two aliases are states of one task, counted by one sync, for one target. */
-export function isSameTask(one: string, other: string): string {
-  return ['target', 'scope', 'sync', 'kind', 'task_id'].map((key) => `${one}.${key} = ${other}.${key}`).join(' and ');
+/**
+ * SQL: the deliveries of these two aliases are states of one task, for one target. `from` is known, and the other one is looked up,
+ * among those of all syncs that have read the tasks of this scope: a sync may have had another name before.
+ */
+export function isSameTask(found: string, from: string): string {
+  const syncs = `array(select distinct sync from ledger.task_lists l where l.scope = ${from}.scope) || ${from}.sync`;
+  const same = ['target', 'scope', 'kind', 'task_id'].map((key) => `${found}.${key} = ${from}.${key}`);
+  return [...same, `${found}.sync = any(${syncs})`].join(' and ');
+}
+
+/** SQL: of two deliveries of one task, `one` is the older state. Each sync counts the states on its own. */
+export function isOlder(one: string, other: string): string {
+  const byCount = `${one}.sequence < ${other}.sequence`;
+  return `case when ${one}.sync = ${other}.sync then ${byCount} else ${one}.created_at < ${other}.created_at end`;
 }
 
 /** SQL: `o` is newer than `d`, and the target receives it, so it can replace `d`. */
-export const IS_NEWER = `${isSameTask('o', 'd')} and o.sequence > d.sequence and o.reason is distinct from 'FILTERED'`;
+export const IS_NEWER = `${isSameTask('o', 'd')} and ${isOlder('d', 'o')} and o.reason is distinct from 'FILTERED'`;

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { TargetAnswer } from '../../../src/contract/target.ts';
+import { keepScannedLists } from '../../../src/engine/ledger/tasks/task-lists.ts';
 import { claimDue, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { showDelivery } from '../../../src/mirror/outbox/deliveries.ts';
@@ -100,6 +101,63 @@ test('the same id in another sync, or of another kind, is another task', async (
   await queue(database, [change(1, 1, { sync: 'other' })]);
   await queue(database, [change(1, 2), { ...subtask, task: { ...subtask.task, kind: 'subtask' } }]);
   expect((await deliveryRows(database)).every(({ state }) => state === 'waiting')).toBe(true);
+});
+
+describe('a sync that was renamed', () => {
+  const former = (version: number) => change(1, version, { sync: 'former' });
+  const end = (verdict: string, sync = 'former') =>
+    database.pool.query(
+      `update ledger.deliveries set state = 'ended', verdict = $1, ended_at = now() where sync = $2`,
+      [verdict, sync],
+    );
+  beforeAll(async () => {
+    for (const sync of ['former', 'mirror']) await keepScannedLists(database.pool, { scope: 'demo', sync }, ['tasks']);
+  });
+
+  test('replaces the states that wait under its former name, and not those of another account', async () => {
+    await queue(database, [former(7), change(1, 1, { sync: 'former', scope: 'other' }), change(2, 7)]);
+    await queue(database, [change(1)]);
+    const rows = await database.pool.query(
+      'select scope, sync, task_id, verdict from ledger.deliveries order by scope, sync, task_id',
+    );
+    expect(rows.rows).toEqual([
+      { scope: 'demo', sync: 'former', task_id: '1', verdict: 'superseded' },
+      { scope: 'demo', sync: 'mirror', task_id: '1', verdict: null },
+      { scope: 'demo', sync: 'mirror', task_id: '2', verdict: null },
+      { scope: 'other', sync: 'former', task_id: '1', verdict: null },
+    ]);
+  });
+
+  test('sends nothing of a task while a state of it under its former name is in flight', async () => {
+    await queue(database, [former(7)]);
+    await claimOne();
+    await queue(database, [change(1)]);
+    expect((await claimOne()).id).toBe('');
+    expect(await fates(database)).toEqual(['1#1 waiting', '1#7 sending']);
+  });
+
+  test('knows what was delivered under its former name, until it has delivered a state itself', async () => {
+    const log = creationLog(database.pool, 'hook');
+    const lastBefore = (version: number) =>
+      log.lastDelivered(deliveryOf({}, { id: deliveryId('hook', change(1, version)) }));
+    await queue(database, [former(7)]);
+    await end('delivered');
+    await queue(database, [change(1)]);
+    expect(await lastBefore(1)).toEqual({ id: deliveryId('hook', former(7)), task: former(7).task });
+    await end('delivered', 'mirror');
+    await queue(database, [change(1, 2)]);
+    expect(await lastBefore(2)).toEqual({ id: deliveryId('hook', change(1)), task: change(1).task });
+  });
+
+  test('has no dead letter under its former name sent to an item that has a newer state', async () => {
+    await queue(database, [former(7)]);
+    await end('dead');
+    await queue(database, [change(1)]);
+    expect(await replay(database.pool, { verdict: 'dead' }, { tellsOldStates: [] })).toMatchObject({
+      again: 0,
+      superseded: 1,
+    });
+  });
 });
 
 test('a delivery in flight is not replaced, but not retried either', async () => {
