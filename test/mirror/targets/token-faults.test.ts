@@ -233,14 +233,15 @@ test.each(['invalid_grant', 'bad_refresh_token'])(
 );
 
 test.each([
-  [400, 'temporarily_unavailable'],
-  [403, 'server_error'],
-  [200, 'slow_down'],
-])('a failure of the vendor itself, told by HTTP %i and %s, passes', async (status, error) => {
+  [400, 'temporarily_unavailable', ''],
+  [403, 'server_error', ''],
+  [200, 'slow_down', ''],
+  [400, 'Access Denied', ' (You have made too many requests continuously. Please try again after some time.)'],
+])('a failure of the vendor itself, told by HTTP %i and %s, passes', async (status, error, description) => {
   const { issuer, open } = await startIssuing();
   const target = open();
-  issuer.next({ status, body: { error } });
-  const detail = `Atlassian issues no token: HTTP ${status}: ${error}`;
+  issuer.next({ status, body: { error, error_description: description.slice(2, -1) } });
+  const detail = `Atlassian issues no token: HTTP ${status}: ${error}${description}`;
   expect(await read(target)).toMatchObject({ status: 'later', reason: 'SERVER_ERROR', detail });
   expect(await read(target)).toMatchObject({ status: 'found' });
 });

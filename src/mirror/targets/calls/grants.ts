@@ -159,6 +159,8 @@ const oauthToken = z.object({
 const errorCode = z.object({ error: z.string() }).transform(({ error }) => error);
 /** Such an error says nothing about the client. */
 const PASSING = /slow_down|server_error|unavailable|rate_?limit|internal|timeout/i;
+/** Zoho gives its limit the code "Access Denied", and names it in the description only. */
+const TOO_MANY = /too many requests/i;
 /** RFC 6749, 5.2: these are not about the refresh token. */
 const ABOUT_CLIENT = /_client$|_scope$/;
 
@@ -186,7 +188,8 @@ function oauthGrant(
     message: oauthError,
     judge(reply) {
       const code = errorCode.safeParse(reply.body).data ?? '';
-      return notIssued({ ...vendor, tokenRemedy: remedyFor(code) }, reply, PASSING.test(code));
+      const isPassing = PASSING.test(code) || TOO_MANY.test(oauthError.safeParse(reply.body).data ?? '');
+      return notIssued({ ...vendor, tokenRemedy: remedyFor(code) }, reply, isPassing);
     },
   };
   const given = async () => {
