@@ -80,7 +80,7 @@ function disabledFinding(
   target: string,
   { reason, detail }: { readonly reason: string; readonly detail: string },
 ): Finding {
-  const remedy = `when the other problems are solved: \`lockstep deliveries enable ${target}\``;
+  const remedy = `once the cause is fixed: \`lockstep deliveries enable ${target}\``;
   return { what: 'deliveries', status: 'problem', detail: `disabled (${reason}): ${detail}`, remedy };
 }
 

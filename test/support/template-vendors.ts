@@ -1,7 +1,7 @@
 /**
  * Stand-ins of the systems in config/targets, as far as those examples use them, strict about paths, parameters and bodies. Their
- * documentation is named in the examples. More of them are in template-vendors-more.ts,
- * template-vendors-office.ts, template-vendors-lists.ts and template-vendors-calls.ts.
+ * documentation is named in the examples. More of them are in template-vendors-more.ts, template-vendors-office.ts,
+ * template-vendors-lists.ts, template-vendors-calls.ts and template-vendors-crm.ts.
  */
 import { tokenFrom } from '../../src/mirror/targets/calls/token-source.ts';
 import { openHttp } from '../../src/mirror/targets/http/http.ts';

@@ -9,6 +9,7 @@ import { context, deliveryOf, type ItemVendor, needsOf } from '../../support/ite
 import { anOutcome } from '../../support/matchers.ts';
 import { CLICKUP, exampleAt, GITLAB, MONDAY, startSystem } from '../../support/template-vendors.ts';
 import { BASECAMP, KANBOARD, WRIKE, YOUTRACK } from '../../support/template-vendors-calls.ts';
+import { HUBSPOT, SALESFORCE, SERVICENOW, ZENDESK } from '../../support/template-vendors-crm.ts';
 import { AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA } from '../../support/template-vendors-lists.ts';
 import { JIRA_DATA_CENTER, NOTION, OPENPROJECT, TRELLO } from '../../support/template-vendors-more.ts';
 import { AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET } from '../../support/template-vendors-office.ts';
@@ -18,6 +19,7 @@ const SYSTEMS = [
   ...[CLICKUP, GITLAB, MONDAY, NOTION, TRELLO, JIRA_DATA_CENTER, OPENPROJECT],
   ...[AZURE_DEVOPS, FRESHDESK, PLANNER, SMARTSHEET],
   ...[AIRTABLE, GOOGLE_TASKS, REDMINE, VIKUNJA, KANBOARD, WRIKE, YOUTRACK, BASECAMP],
+  ...[HUBSPOT, SALESFORCE, SERVICENOW, ZENDESK],
 ];
 
 for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));
@@ -126,17 +128,18 @@ const REVISED = [
 test.each([
   [PLANNER, { percentComplete: 0 }],
   [AZURE_DEVOPS, REVISED],
+  [ZENDESK, { ticket: { status: 'open', safe_update: true, updated_stamp: '1970-01-01T00:00:00Z' } }],
 ])(
   '$name: an item that a person changes between the read and the write is read again, and then completed',
   async (system, change) => {
     const harness = await startSystem(system);
     const target = harness.openTarget(needsOf(harness.vendor), { create: false });
     const itemId = harness.put(false);
-    harness.vendor.next(async ({ path, query, headers, body }) => {
+    harness.vendor.next(async ({ method, path, query, headers, body }) => {
       const names = ['authorization', 'accept', 'content-type', 'if-match'];
       const sent = names.map((name): [string, string] => [name, String(headers[name] ?? '')]);
       const send = (text: string) =>
-        fetch(`${harness.vendor.url}${path}?${query}`, { method: 'PATCH', headers: sent, body: text });
+        fetch(`${harness.vendor.url}${path}?${query}`, { method, headers: sent, body: text });
       await send(JSON.stringify(change));
       const { status } = await send(body);
       return { status };
@@ -273,6 +276,18 @@ test.each([
   ['our-wrike', 'WRIKE: IEAAABCDKQAB5C10', ['IEAAABCDKQAB5C10']],
   ['our-youtrack', 'https://example.youtrack.cloud/issue/SHOP-12/call-lee YOUTRACK: SHOP-13', ['SHOP-12', 'SHOP-13']],
   ['our-vikunja', 'https://vikunja.example.com/tasks/12', ['12']],
+  ['our-hubspot', 'HUBSPOT: 41000000100', ['41000000100']],
+  [
+    'our-salesforce',
+    'https://example.lightning.force.com/lightning/r/Task/00T5e0000041000EAA/view',
+    ['00T5e0000041000EAA'],
+  ],
+  [
+    'our-servicenow',
+    'https://example.service-now.com/task.do?sys_id=1c741bd70b2322007518478d83673af3&sysparm_view=x',
+    ['1c741bd70b2322007518478d83673af3'],
+  ],
+  ['our-zendesk', 'https://example.zendesk.com/agent/tickets/35436', ['35436']],
   ['our-smartsheet', 'https://app.smartsheet.com/sheets/Qx7?rowId=7960873110000012', ['7960873110000012']],
 ])('%s finds the items in %j', (name, text, items) => {
   const naming = itemNamingOf(exampleAt(name));
