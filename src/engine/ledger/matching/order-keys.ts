@@ -2,7 +2,9 @@
  * An order's key is its customer and its order_id. An unfinished load owns its keys, so that concurrent loads never create
  * one order twice; the keys of an ended load are free.
  */
+import type pg from 'pg';
 import type { Queryable } from '../../../storage/queryable.ts';
+import { type Transactional, together } from '../../../storage/transaction.ts';
 import { oweForEarlierSends } from '../audit-debts.ts';
 import { endedUnsettledForMs } from '../baseline-wait.ts';
 import { MANY, prepareSetWork } from '../match-index.ts';
@@ -132,8 +134,10 @@ async function reviewCorrected(db: Queryable, run: Run): Promise<void> {
  * Whether every key of the undecided rows is held by this load, or by a running load that it waits for. A load that failed
  * and was resumed may have lost keys.
  */
-export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
-  const lost = await db.query(
+export async function holdsItsKeys(db: Transactional, run: Run): Promise<boolean> {
+  const lost = await queryUndecided(
+    db,
+    run,
     `select 1 from (${STAGED}) s
        left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
        left join ledger.runs u on u.id = k.run_id and (u.id = $1 or u.status = 'running')
@@ -147,8 +151,10 @@ export async function holdsItsKeys(db: Queryable, run: Run): Promise<boolean> {
  * The load that rows of this one wait for, because it is sending their orders; `ended` if it has ended and their keys can
  * be taken; undefined if no row waits.
  */
-export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | undefined> {
-  const found = await db.query<{ id: string | null }>(
+export async function loadWaitedFor(db: Transactional, run: Run): Promise<string | undefined> {
+  const found = await queryUndecided<{ id: string | null }>(
+    db,
+    run,
     `select max(k.run_id) as id from (${STAGED}) s
        left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label
      where s.client_id is not null and k.run_id is distinct from $1
@@ -160,8 +166,10 @@ export async function loadWaitedFor(db: Queryable, run: Run): Promise<string | u
 }
 
 /** Whether all undecided rows wait for loads that are sending: then reading the orders is not needed. */
-export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
-  const found = await db.query<{ is: boolean }>(
+export async function isHeldUp(db: Transactional, run: Run): Promise<boolean> {
+  const found = await queryUndecided<{ is: boolean }>(
+    db,
+    run,
     `select count(*) > 0 and coalesce(bool_and(u.id is not null), false) as is from (${STAGED}) s
        left join ledger.order_keys k on k.scope = $2 and k.client_id = s.client_id and k.label = s.label and k.run_id <> $1
        left join ledger.runs u on u.id = k.run_id and u.status = 'running' and u.phase is not null
@@ -170,6 +178,19 @@ export async function isHeldUp(db: Queryable, run: Run): Promise<boolean> {
     [run.id, keyScopeOf(run), run.scope, run.type],
   );
   return found.rows[0]?.is ?? false;
+}
+
+/** Other rows of the run may have been decided moments ago, such as those that were not approved yet. */
+function queryUndecided<Row extends pg.QueryResultRow>(
+  db: Transactional,
+  { id }: Pick<Run, 'id'>,
+  sql: string,
+  values: readonly unknown[],
+): Promise<pg.QueryResult<Row>> {
+  return together(db, async (one) => {
+    await prepareSetWork(one, id);
+    return one.query<Row>(sql, [...values]);
+  });
 }
 
 /** Adds audit debts for orders that this load is about to send although they were sent before, with an unknown outcome. */

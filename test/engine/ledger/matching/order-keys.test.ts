@@ -11,8 +11,10 @@ import {
 import { claimRows } from '../../../../src/engine/ledger/rows.ts';
 import { pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts';
 import type { Run } from '../../../../src/engine/ledger/runs.ts';
+import { settleRows } from '../../../../src/engine/ledger/transitions.ts';
 import type { Queryable } from '../../../../src/storage/queryable.ts';
 import { inTransaction } from '../../../../src/storage/transaction.ts';
+import { mostRows } from '../../../support/statement-work.ts';
 import { claimOn, freshLedger, putRows, rowsOf } from '../fresh-ledger.ts';
 import { aLoad, type Columns, end, fateOf } from './load-worlds.ts';
 
@@ -220,4 +222,25 @@ test('stops waiting for orders whose load has ended, and does not forget them', 
     'ended',
     false,
   ]);
+});
+
+test('looks for lost keys in one pass, although most rows were decided moments ago', async () => {
+  const labels = Array.from({ length: 5_000 }, (_, n) => String(n));
+  const [other, run] = [await loadOf(labels.map((label) => `other ${label}`)), await loadOf(labels)];
+  await take(run);
+  const settle = ({ id }: Run, from: number) =>
+    settleRows(database.pool, id, {
+      sql: `select n, 'unknown' as verdict, 'NOT_APPROVED_YET' as reason, null::jsonb as facts, null::text as record_id
+        from ledger.inputs where run_id = $1 and n >= $2`,
+      values: [from],
+    });
+  await settle(other, 0);
+  await database.pool.query('analyze ledger.verdicts, ledger.plans'); // knows none of the other load
+  await settle(run, 3);
+  // As Postgres plans 100,000 rows, of which it expects none to be decided.
+  const connection = { ...database.connection, session: { enable_hashjoin: 'off' } };
+  const rows = await mostRows({ ...database, connection }, async (pool) => {
+    expect(await holdsItsKeys(pool, run)).toBe(true);
+  });
+  expect(rows).toBeLessThan(10 * labels.length);
 });
