@@ -17,6 +17,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { lasting, type Problem } from './alerts/problem.ts';
 import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
+import { watchesFolder } from './phase-words.ts';
 import type { RunState } from './report.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
 import { stateOf, stateWords } from './run-state.ts';
@@ -172,6 +173,7 @@ async function ofRows(
     event: 'needs-review',
     why: countsLine({ counts, unsettled, decided, state }),
     cause: 'REVIEW',
+    ...(watchesFolder(run) && { key: run.id }), // each has its own files
     ...(decided !== undefined && { inReview, command: inReview > 0 ? 'review' : applyCommand(run) }),
     detail: () => reasonsOf(db, run.id),
   });

@@ -63,6 +63,37 @@ describe('a run', () => {
     expect(await keys()).toEqual([]);
   });
 
+  test('of a watched folder with a refused file is a problem until a file of its name is found again, or a person acknowledges it', async () => {
+    const { pool } = database;
+    const found = async (files: Readonly<Record<string, string>>): Promise<string> => {
+      const { id } = await begin({ sync: 'files', type: 'orders', resource: 'sync:files', options: { folder: 'in' } });
+      const rows = Object.entries(files).map(([label, reason], n) => ({ n, sourceId: `${n} ${label}`, label, reason }));
+      const verdicts = { LOADED: 'created', ROWS_LEFT: 'review', CSV_BINARY: 'rejected' } as const;
+      // Safe: the keys are the reasons that the test gives.
+      const verdictOf = (reason: string) => verdicts[reason as keyof typeof verdicts];
+      await addRows(
+        pool,
+        id,
+        rows.map((row) => ({ ...row, verdict: verdictOf(row.reason) })),
+      );
+      await endRun(pool, id, 'done');
+      return id;
+    };
+    const first = await found({ 'a.csv': 'CSV_BINARY', 'b.csv': 'LOADED' });
+    const second = await found({ 'c.csv': 'CSV_BINARY' });
+    await found({ 'd.csv': 'ROWS_LEFT' });
+    await found({});
+    expect((await problems()).map(({ run, event }) => [run, event])).toEqual([
+      [second, 'needs-review'],
+      [first, 'needs-review'],
+    ]);
+    expect(new Set(await keys()).size).toBe(2);
+    await found({ 'a.csv': 'LOADED' });
+    expect(await one()).toMatchObject({ run: second, why: '1 rejected' });
+    await acknowledgeRun(pool, second, 'ann has seen it');
+    expect(await keys()).toEqual([]);
+  });
+
   test('of a sync that was renamed is no problem once a run of the other name has read its contacts', async () => {
     const { id } = await done(1, 'review');
     const filtered = await begin({ sync: 'germans', options: { where: { country: ['DE'] } } });

@@ -4,6 +4,7 @@ import { hasReviewToReopen } from '../../engine/ledger/matching/staged-orders.ts
 import { isHalfRead, isOfOtherTenant, isUnconfirmed } from '../../engine/ledger/run-remedy.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { accountPath } from '../../operator/page-paths.ts';
+import { watchesFolder } from '../../operator/phase-words.ts';
 import type { RunReport } from '../../operator/report.ts';
 import { problemsIn } from '../../operator/run-report.ts';
 import type { RunAction } from '../actions/actions.ts';
@@ -96,6 +97,7 @@ function workOn(run: Run, { state, type, counts, dryRun }: RunReport): readonly 
   if (status === 'failed' && phase !== undefined) return [resume];
   // An invalid row of a file is never sent: it needs a corrected file.
   const failed = problemsIn(counts) - (type === 'orders' ? counts.invalid : 0);
-  const retriesItself = type === 'tasks' && !hasFailed; // workers retry deliveries; a new run would not
-  return failed > 0 && !dryRun && !retriesItself ? [retry] : [];
+  // Workers retry deliveries; a new run would not. A file that a run has put away is not in its folder any more.
+  const isInVain = (type === 'tasks' && !hasFailed) || watchesFolder(run);
+  return failed > 0 && !dryRun && !isInVain ? [retry] : [];
 }

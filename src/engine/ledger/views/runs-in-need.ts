@@ -30,10 +30,26 @@ const IS_READ_AGAIN = `(u.job = 'contacts' and exists (select from latest o wher
 const UNCORRECTED = `(case when ${CORRECTION_OF('u.id')} is null then u.counts else u.counts - array['invalid', 'rejected'] end)`;
 
 /**
+ * SQL: the run `u` of a watched folder has not loaded a file, and no later run has found a file of its name. Files that were
+ * loaded in part are problems of their loads.
+ */
+const HAS_REFUSED_FILE = `exists (select from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
+  where v.run_id = u.id and v.verdict = any($1) and v.reason is distinct from 'ROWS_LEFT' and not exists (
+    select from ledger.runs later join ledger.inputs o on o.run_id = later.id
+    where later.sync = u.sync and later.scope = u.scope and later.created_at > u.created_at and o.label = i.label offset 0))`;
+
+/** SQL: the runs of watched folders with such a file. The next run finds only new files, so it does not replace them. */
+const REFUSING = `select u.id from ledger.runs u
+  where u.status = 'done' and not u.dry_run and u.part_of is null and u.job = 'orders' and u.options ? 'folder' and u.counts ?| $1
+    and (u.ended_at > now() - interval '${LATEST_DAYS} days' or u.id = any($2))
+    and u.acknowledged_revision is distinct from u.revision and ${HAS_REFUSED_FILE}`;
+
+/**
  * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed and no run that is done has replaced
  * it, and the latest run that is done, if it has rows with one of these verdicts that no later run of contacts has read, or an
  * audit found a violation in it. A failed run says nothing about earlier rows; what a person has acknowledged counts no more,
- * except a violation. `kept`: runs that count however long ago they ended. The newest come first.
+ * except a violation. Of a sync that watches a folder: all runs with a refused file. `kept`: runs that count however long ago
+ * they ended. The newest come first.
  */
 export async function runsInNeed(
   db: Queryable,
@@ -44,9 +60,10 @@ export async function runsInNeed(
     `part_of is null and id = any(array(select id from ledger.runs where status in ('running', 'paused')
        union all (with latest as materialized (${LATEST}) select u.id from latest u where case status
          when 'failed' then not is_acknowledged and not ${IS_REPLACED} and not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
-         else not is_acknowledged and ${UNCORRECTED} ?| $1 and not ${IS_READ_AGAIN} or exists (
+         else not is_acknowledged and not (u.job = 'orders' and u.options ? 'folder') and ${UNCORRECTED} ?| $1 and not ${IS_READ_AGAIN} or exists (
            select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
-           where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)) end)))`,
+           where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)) end)
+       union all ${REFUSING}))`,
     [verdicts, kept],
   );
   return runs.toReversed();
