@@ -76,6 +76,15 @@ test('a sync of contacts that waits for approval shows which customers it create
   expect((await look(`/runs/${run.id}/plan`)).words).toContain('cat@example.com');
 });
 
+test('a plan whose run has ended is not stored any more, and its page says so', async () => {
+  await harness.load(ordersCsv(1), { confirm: true });
+  const run = await harness.load(ordersCsv(1), { confirm: true }); // approves it
+  const ended = await look(`/runs/${run.id}/plan`);
+  expect(ended.words).toContain('A plan is stored until its run has ended.');
+  expect(ended.words).toContain('No plan is stored');
+  expect(ended.words).not.toContain('As it was shown');
+});
+
 test('the page of a row leads to its record as it is now, and to the decision about it', async () => {
   const created = await harness.load(ordersCsv(1));
   const link = (html: string, id: string) => new RegExp(`id="${id}[^"]*" href="([^"]+)"`).exec(html)?.[1] ?? '';

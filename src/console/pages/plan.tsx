@@ -177,6 +177,7 @@ export const plan = definePage({
     const path = `/runs/${run.id}/plan`;
     const found = await pageOfShown(pool, run.id, { areUpdates: ARE_UPDATES[kind], after, limit: PAGE + 1 });
     const { shown: writes, next } = pageOf(found, PAGE, ({ n }) => String(n));
+    const isStored = writes.length > 0 || (await pageOfShown(pool, run.id, { limit: 1 })).length > 0;
     return {
       title: `The plan of ${run.id}`,
       tab: 'runs',
@@ -188,8 +189,9 @@ export const plan = definePage({
             What <Foreign text={run.title} most={80} /> writes
           </h1>
           <p class="dim">
-            {run.planId === undefined ? 'No plan is stored' : 'As it was shown for its approval'}. A row whose content
-            or record changes afterwards is left out.
+            {isStored
+              ? 'As it was shown for its approval. A row whose content or record changes afterwards is left out.'
+              : 'A plan is stored until its run has ended.'}
           </p>
           <nav class="ranges" aria-label="Writes that are shown">
             {Object.entries(KINDS).map(([name, title]) => (
@@ -202,7 +204,7 @@ export const plan = definePage({
       ),
       body:
         writes.length === 0 ? (
-          <Empty title="No such write">
+          <Empty title={isStored ? 'No such write' : 'No plan is stored'}>
             <p>
               <a href={`/runs/${run.id}/rows`}>Look at the rows</a>
             </p>

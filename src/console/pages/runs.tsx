@@ -30,9 +30,7 @@ export const runs = definePage({
       const report = reported.get(entry.run.id);
       return report === undefined ? [] : { entry, report };
     });
-    const isFiltered = Object.values({ ...query, all: undefined, after: undefined }).some(
-      (value) => value !== undefined,
-    );
+    const isFiltered = Object.values({ ...query, all: undefined }).some((value) => value !== undefined);
     return {
       title: 'Runs',
       tab: 'runs',
