@@ -160,7 +160,13 @@ test('is corrected: cells, a text in a column, and a line that is left out', asy
   expect(await api(`/runs/${run}/corrections`, {})).toMatchObject({ error: { code: 'LINES_CORRECTED' } });
 });
 
-test('is refused if it is empty, too large, or for an unknown account, and nothing of it stays', async () => {
+test('is refused if it is empty, too large, of another type, or for an unknown account, and nothing of it stays', async () => {
+  // As curl sends it without a Content-Type.
+  const form = await fetch(`${web.url}/api/v1/uploads?account=test`, {
+    method: 'POST',
+    body: new URLSearchParams('a,b'),
+  });
+  expect([form.status, await form.text()]).toEqual([415, expect.stringContaining('Content-Type is not accepted')]);
   expect(await api('/uploads?account=test', '')).toMatchObject({ error: { code: 'UPLOAD_EMPTY' } });
   expect(await api('/uploads?account=other', 'a,b')).toMatchObject({ error: { code: 'SETTINGS_NAME_UNKNOWN' } });
   const { database, dataDir } = harness;

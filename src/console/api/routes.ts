@@ -23,6 +23,7 @@ export function addApi(app: FastifyInstance, needs: SharedNeeds): void {
   app.get('/openapi.json', async () => document);
   for (const endpoint of endpoints) if (!endpoint.isFile) addRoute(app, needs, endpoint);
   void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(FILE_TYPES, (_request, payload, done) => done(null, payload));
     for (const endpoint of endpoints) if (endpoint.isFile) addRoute(scope, needs, endpoint);
   });
