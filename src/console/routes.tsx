@@ -54,7 +54,7 @@ import { Empty } from './parts/parts.tsx';
 import { Words } from './parts/words.tsx';
 import type { SharedNeeds } from './shared-needs.ts';
 
-const PAGES: readonly Page[] = [
+export const PAGES: readonly Page[] = [
   home,
   runs,
   run,

@@ -92,8 +92,17 @@ const [DESK, PHONE] = [
 /** Its rule for colours takes two thirds of its time. */
 const COLOURS = 'color-contrast';
 
-/** Nothing is wrong with the page as it is open: light, dark, and on a phone. Dark, only the colours are other ones; on a phone, all but them. */
+/** The paths of the pages that a route serves. */
+export function patternOf(route: string): RegExp {
+  return new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`);
+}
+
+/**
+ * Nothing is wrong with the page as it is open: light, dark, and on a phone. Dark, only the colours are other ones; on a phone, all but them.
+ * `path`: what was opened; the path of a route, with its `:parameters`, has to be the page that is open.
+ */
 export async function expectSound(page: Page, path = page.url()): Promise<void> {
+  if (path.includes('/:')) expect(new URL(page.url()).pathname).toMatch(patternOf(path));
   const states: readonly (readonly ['dark' | 'light', typeof DESK, axe.RunOptions])[] = [
     ['dark', DESK, { runOnly: [COLOURS] }],
     ['light', PHONE, { rules: { [COLOURS]: { enabled: false } } }],

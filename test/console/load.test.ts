@@ -154,6 +154,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     );
     const small = await openConsole({ database, dataDir, text, maxUploadBytes: 1024 * 1024 });
     await page.goto(`${small.url}/load`);
+    await page.goto(`${small.url}/records`);
+    await expectSound(page, '/records');
+    await page.goBack();
     const account = page.locator('select[name=account]');
     await account.selectOption('acme');
     const buffer = Buffer.alloc(3 * 1024 * 1024, 'a,b\n');
@@ -291,7 +294,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     const run = page.url();
     await page.goto(`${run}/approve`);
     await page.getByRole('heading', { name: 'Approve' }).waitFor();
-    await expectSound(page);
+    await expectSound(page, '/runs/:run/approve');
     await page.goto(`${run}/fix`);
     await page.getByRole('link', { name: 'Go to the cell' }).click();
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('amount, line 4');

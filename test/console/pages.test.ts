@@ -117,6 +117,8 @@ describe.runIf(CHROMIUM)('pages', () => {
     await expectSound(page);
     await page.goto(`${web.url}/runs`);
     expect(await page.textContent('main')).toContain('Nothing has run yet');
+    await page.goto(`${web.url}/runs?after=beyond`);
+    expect(await page.textContent('main')).toContain('No run matches');
     expect(wrong).toEqual([]);
     await close();
   });

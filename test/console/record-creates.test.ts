@@ -88,7 +88,7 @@ describe.runIf(CHROMIUM)('in a browser, records', () => {
     await page.getByRole('button', { name: `Create a second ${one}` }).click();
     await page.getByText('Nothing was sent now').waitFor();
     expect(await made()).toBe(3);
-    await expectSound(page);
+    await expectSound(page, '/calls/:call');
     expect(wrong).toEqual([]);
     await close();
   });

@@ -34,12 +34,13 @@ describe.runIf(CHROMIUM)('records', () => {
     const { page, wrong, close } = await openPage();
     await page.goto(`${web.url}/syncs`);
     await page.getByRole('link', { name: 'Mapping, with live examples' }).click();
+    await page.waitForURL('**/mapping');
     const [first, second] = await page.locator('section').allTextContents();
     expect(first).toContain(HOSTILE[0]);
     expect(first).toMatch(/email.*ann@example\.com/);
     expect(second).toContain('could not be recognised');
     expect(first).not.toContain('From the contact'); // the settings map no field
-    await expectSound(page);
+    await expectSound(page, '/syncs/:sync/mapping');
     expect(wrong).toEqual([]);
     const answer = await fetch(`${web.url}/api/v1/syncs/contacts/mapping`);
     expect(await answer.json()).toMatchObject({ read: 2, contacts: [{ contact: '1' }, { contact: '2' }] });
@@ -175,9 +176,16 @@ describe.runIf(CHROMIUM)('records', () => {
       name,
       columns: HOSTILE.map((text) => ({ name: text, cards: [{ title: text }] })),
     });
-    for (const path of ['customers', 'customers/1', 'contacts/new', 'tasks/1', `pipelines/${id}`]) {
+    const pages = {
+      customers: '/records/:account/:kind',
+      'customers/1': '/records/:account/:kind/:id',
+      'contacts/new': '/records/:account/:kind/new',
+      'tasks/1': '/records/:account/:kind/:id',
+      [`pipelines/${id}`]: '/records/:account/pipelines/:id',
+    };
+    for (const [path, route] of Object.entries(pages)) {
       await open(page, path);
-      await expectSound(page, path);
+      await expectSound(page, route);
     }
     expect(wrong).toEqual([]);
     await close();

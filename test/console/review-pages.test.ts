@@ -73,7 +73,7 @@ describe.runIf(CHROMIUM)('review', () => {
     await page.keyboard.press('Space');
     const same = page.getByLabel('Decide the same for 2 other orders of this load with the same customer');
     expect(await same.isChecked()).toBe(true);
-    await expectSound(page, 'an order');
+    await expectSound(page, '/review/items/:id');
     await page.getByRole('button', { name: 'Use 16' }).click();
     expect(await page.textContent('[role=status]')).toMatch(
       /^Order .* \(A-1\) and 2 other orders of the same customer:/,
