@@ -38,7 +38,8 @@ if (found.status === 'applied') for (const contact of found.content) console.log
 await client.close();
 \`\`\`
 
-A call never rejects because of the network or the service; it rejects if a path parameter is missing or \`timeoutMs\` is wrong. The \`status\` of its outcome is one of these:
+A call rejects only if its options are wrong, for example if a path parameter is missing. A failure of the network or the service is an
+outcome, whose \`status\` is one of these:
 
 | status | means |
 |---|---|

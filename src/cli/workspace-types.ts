@@ -12,7 +12,7 @@ export interface Ready {
   url?: string;
   /** Address of the console and of calls from outside systems, if the process has the role console. */
   consoleUrl?: string | undefined;
-  /** Address of health checks and metrics, if the settings or the caller name one. */
+  /** Address of health checks and metrics, if the process serves them. */
   healthUrl?: string;
   /** Runs that the worker found unfinished. */
   unfinished?: number;
@@ -52,7 +52,7 @@ export interface StartedWorkspace extends Ready {
   /**
    * Starts a run of a sync, or joins its unfinished run, and waits for the end.
    * If the run pauses or the signal aborts, the report shows the run at that moment.
-   * @throws LockstepError if the settings name no such sync
+   * @throws LockstepError SETTINGS_NAME_UNKNOWN if the settings name no such sync, or WORKSPACE_OPTIONS_INVALID
    */
   runSync(name: string, options?: SyncOptions): Promise<RunReport>;
   /** Finishes the work in flight, then stops. Idempotent. */
@@ -61,6 +61,6 @@ export interface StartedWorkspace extends Ready {
 
 /**
  * Opens the workspace of the settings and starts its roles.
- * @throws LockstepError with a stable `code`: SETTINGS_MISSING, SETTINGS_INVALID, or what is wrong with the database
+ * @throws LockstepError with a stable `code`: WORKSPACE_OPTIONS_INVALID, SETTINGS_MISSING, SETTINGS_INVALID, or what is wrong with the database
  */
 export declare function startWorkspace(options?: WorkspaceOptions): Promise<StartedWorkspace>;

@@ -1,6 +1,7 @@
 /** `import { openClient } from 'lockstep/client'`: every operation of the service's contract as a typed method. */
 import { z } from 'zod';
 import { wrongUse } from '../base/errors.ts';
+import { optionProblems } from '../base/options.ts';
 import { type Kind, kindOf } from '../contract/kinds.ts';
 import { PREFIXES, type Prefix } from '../contract/operation.ts';
 import { type OperationName, type OperationTable, operationNames, operations } from '../contract/operations.ts';
@@ -32,10 +33,19 @@ export interface TypedClientConfig {
 
 /** A timer cannot be set to Infinity: it would end at once. */
 const timeoutMs = z.number().min(1).max(3_600_000);
-const callOptions = z.object({ timeoutMs: timeoutMs.optional() });
+const callOptions = z.strictObject({
+  path: z.unknown().optional(),
+  query: z.unknown().optional(),
+  body: z.unknown().optional(),
+  signal: z.instanceof(AbortSignal).optional(),
+  timeoutMs: timeoutMs.optional(),
+});
 
 /** Checked at run time too: a rate that is not a number would be no limit. */
-const configSchema = z.object({
+const configSchema = z.strictObject({
+  baseUrl: z.string(),
+  apiKey: z.string(),
+  authorization: z.strictObject({ scheme: z.string(), token: z.string() }).optional(),
   requestsPerSecond: z.number().positive(),
   concurrency: z.int().min(1).default(8),
   timeoutMs: timeoutMs.default(15_000),
@@ -96,19 +106,10 @@ export interface TypedClient extends Methods {
 
 /** @throws LockstepError CLIENT_OPTIONS_INVALID, BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID */
 export function openClient(config: TypedClientConfig): TypedClient {
-  const { requestsPerSecond, concurrency, timeoutMs, prefix, dialect } = checked('openClient', configSchema, config);
-  const { baseUrl, apiKey } = config;
-  const client = createClient({
-    account: baseUrl,
-    baseUrl,
-    apiKey,
-    authorization: config.authorization,
-    prefix,
-    timeoutMs,
-    concurrency,
-    dialect,
-    budget: createOwnPace({ requestsPerSecond, concurrency }),
-  });
+  const { requestsPerSecond, ...options } = checked('openClient', configSchema, config);
+  const { baseUrl, concurrency, dialect } = options;
+  const budget = createOwnPace({ requestsPerSecond, concurrency });
+  const client = createClient({ ...options, account: baseUrl, budget });
 
   async function call(name: OperationName, input: Omit<CallOptions, 'lane'> = {}): Promise<Outcome> {
     checked(name, callOptions, input);
@@ -140,6 +141,5 @@ export function openClient(config: TypedClientConfig): TypedClient {
 function checked<Schema extends z.ZodType>(method: string, schema: Schema, options: unknown): z.output<Schema> {
   const parsed = schema.safeParse(options);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-  throw wrongUse(`${method} cannot use its options: ${problems}`, 'CLIENT_OPTIONS_INVALID');
+  throw wrongUse(`${method} cannot use its options: ${optionProblems(parsed.error)}`, 'CLIENT_OPTIONS_INVALID');
 }

@@ -1,5 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openClient as openTypedClient, type TypedClient } from '../../src/client/typed-client.ts';
+import {
+  openClient as openTypedClient,
+  type TypedClient,
+  type TypedClientConfig,
+} from '../../src/client/typed-client.ts';
 import { operationNames } from '../../src/contract/operations.ts';
 import { type Answer, type Reply, startHttpServer, type TestServer } from '../support/http-server.ts';
 import { anError } from '../support/matchers.ts';
@@ -27,15 +31,28 @@ test.each([
   [{ requestsPerSecond: -1, concurrency: 0 }, 'concurrency: Too small: expected number to be >=1'],
   [{ timeoutMs: 0 }, 'timeoutMs: Too small: expected number to be >=1'],
   [{ dialect: { pageParam: 'a b' } }, 'dialect.pageParam: expected the name of a query parameter'],
-])('refuses options that cannot be a limit: %j', (odd, says) => {
+  [{ baseUrl: undefined }, 'baseUrl: Invalid input: expected string, received undefined'],
+  [{ requestPerSecond: 2 }, 'its options: Unrecognized key: "requestPerSecond"'],
+])('refuses options that it cannot use: %j', (odd, says) => {
   const config = { baseUrl: 'http://127.0.0.1:9', apiKey: 'a-key', requestsPerSecond: 5, ...odd };
-  expect(() => openTypedClient(config)).toThrow(expect.objectContaining(anError('CLIENT_OPTIONS_INVALID', says, 2)));
+  expect(() => openTypedClient(config as TypedClientConfig)).toThrow(
+    expect.objectContaining(anError('CLIENT_OPTIONS_INVALID', says, 2)),
+  );
 });
 
 test('refuses a call whose timeout cannot be a timer, and does not send it', async () => {
   const { client, server } = await open({ body: {} });
   const call = client.tasks.create({ body: { taskName: 'Ring' }, timeoutMs: Number.POSITIVE_INFINITY });
   const says = 'tasks.create cannot use its options: timeoutMs: Invalid input: expected number, received Infinity';
+  await expect(call).rejects.toMatchObject(anError('CLIENT_OPTIONS_INVALID', says));
+  expect(server.requests).toEqual([]);
+});
+
+test('refuses a call with an input that no operation has, and does not send it', async () => {
+  const { client, server } = await open({ body: {} });
+  const misspelt: object = { qurey: { search_term: 'ann' } };
+  const call = client.contacts.search(misspelt as { query: { search_term: string } });
+  const says = 'contacts.search cannot use its options: Unrecognized key: "qurey"';
   await expect(call).rejects.toMatchObject(anError('CLIENT_OPTIONS_INVALID', says));
   expect(server.requests).toEqual([]);
 });

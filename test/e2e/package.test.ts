@@ -70,12 +70,16 @@ import { startWorkspace } from 'lockstep';
 import { openClient } from 'lockstep/client';
 
 const workspace = await startWorkspace({ port: 0, config: 'lockstep.yaml' });
+// @ts-expect-error: a misspelt dryRun would write
+await workspace.runSync('nightly', { dryrun: true }).catch(({ message }) => console.log(message));
 const report = await workspace.runSync('nightly');
 const client = openClient({ baseUrl: workspace.url ?? '', apiKey: 'k'.repeat(24), requestsPerSecond: 50 });
 const made = await client.contacts.create({ body: { first_name: 'Ann', by_phone: true } });
 const found = await client.contacts.search({ query: { search_term: 'Ann' } });
 const name: string | undefined = found.status === 'applied' ? found.content[0]?.first_name : undefined;
 console.log(report.status, report.counts.in, made.status, name);
+// @ts-expect-error: a port is a number
+await startWorkspace({ port: '80' }).catch(({ code, message }) => console.log(code, message));
 await client.close();
 await workspace.close();
 `;
@@ -106,5 +110,10 @@ test('a program starts a workspace and calls its service, with types for both', 
   await inFolder(process.execPath, [tsc, ...flags, '--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit']);
   await inFolder(process.execPath, [tsc, ...flags, '--module', 'nodenext']);
   const { stdout } = await inFolder('env', [`ACME_KEY=${'k'.repeat(24)}`, process.execPath, 'sample.mjs']);
-  expect(stdout).toBe('done 0 applied Ann\n');
+  expect(stdout.split('\n')).toEqual([
+    'runSync cannot use its options: Unrecognized key: "dryrun"',
+    'done 0 applied Ann',
+    'WORKSPACE_OPTIONS_INVALID startWorkspace cannot use its options: port: Invalid input: expected number, received string',
+    '',
+  ]);
 });
