@@ -76,6 +76,16 @@ async function cancelStranded(pool: pg.Pool, scope: string, by: string): Promise
 /** The address and key of the account, once a read has shown that the service accepts the key. */
 async function identified({ settings, accounts }: IdentityNeeds, name: string, command: string): Promise<Identity> {
   accountNamed(settings(), name);
+  await requireAcceptedKey(accounts, name, command);
+  return accounts.identify(name);
+}
+
+/** Tries the key of an account with one read. @throws LockstepError KEY_REFUSED, KEY_NOT_TRIED: run `command` again */
+export async function requireAcceptedKey(
+  accounts: Pick<Accounts, 'inspect'>,
+  name: string,
+  command: string,
+): Promise<void> {
   const account = await accounts.inspect(name);
   try {
     const key = await tryKey(account);
@@ -91,7 +101,6 @@ async function identified({ settings, accounts }: IdentityNeeds, name: string, c
   } finally {
     await account.close();
   }
-  return accounts.identify(name);
 }
 
 function neverUsed(name: string): LockstepError {

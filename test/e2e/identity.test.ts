@@ -195,6 +195,19 @@ describe('an account with another key', () => {
     expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ unchanged: CONTACTS, in: CONTACTS });
   });
 
+  test('resumes by hand only with a key that the service accepts', async () => {
+    const service = await at.start({ contacts: CONTACTS });
+    await at.settle({ acme: { url: service.url, key: 'two' } });
+    await at.run('run', 'sync-acme');
+    const resume = async () => at.run('accounts', 'resume', 'acme');
+    const refused = await resume();
+    expect([refused.code, refused.json.error?.code]).toEqual([3, 'KEY_REFUSED']);
+    expect(refused.json.error.message).toContain('run this again: `lockstep accounts resume acme');
+    await at.settle({ acme: { url: service.url } });
+    expect(await resume()).toMatchObject({ code: 0, json: { resumed: true } });
+    expect(await resume()).toMatchObject({ code: 0, json: { resumed: false } });
+  });
+
   test('stays what it is where an operator rebinds it, or starts it fresh, with a key that the service refuses', async () => {
     const service = await at.start({ contacts: CONTACTS });
     await at.settle({ acme: { url: service.url } });

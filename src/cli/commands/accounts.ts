@@ -2,12 +2,18 @@
 import { plural } from '../../base/counts.ts';
 import { listAccounts, scopeNamed } from '../../engine/ledger/scopes/scopes.ts';
 import {
+  liftSuspension,
   resumeAccount,
   suspendByHand,
   suspendedAccounts,
   suspensionOf,
 } from '../../engine/ledger/scopes/suspensions.ts';
-import { confirmSameTenant, declareOtherTenant, type IdentityNeeds } from '../../operator/account-identity.ts';
+import {
+  confirmSameTenant,
+  declareOtherTenant,
+  type IdentityNeeds,
+  requireAcceptedKey,
+} from '../../operator/account-identity.ts';
 import { formatTime } from '../../operator/format.ts';
 import { accountNamed } from '../../settings/settings.ts';
 import type { Command } from '../command.ts';
@@ -49,8 +55,8 @@ export function define(accounts: Command, perform: Perform): void {
     .summary('send nothing to an account until it is resumed')
     .description(
       'Sends nothing more to an account until it is resumed: calls in flight finish, and its runs wait. A command that ' +
-        'follows one of them does not wait: it stops, and exits with 3. Runs of other accounts continue. Accounts that ' +
-        'are the same tenant are suspended together.',
+        'follows a run of the account stops, and exits with 3. Runs of other accounts continue. Accounts that are the ' +
+        'same tenant are suspended together.',
     )
     .argument('<account>', 'name of the account in the settings')
     .option('--reason <text>', 'the reason, which `lockstep status` shows')
@@ -59,8 +65,8 @@ export function define(accounts: Command, perform: Perform): void {
     .command('resume')
     .summary('let the runs of a suspended account continue')
     .description(
-      'Ends a suspension by hand. An account whose key was refused resumes without this command: a worker tries the key ' +
-        'at least once a minute, and `lockstep run` tries it at once.',
+      'Lets the runs of a suspended account continue. If the service refused the key, the command tries the key first. ' +
+        'A worker also tries it at least once a minute, and `lockstep run` at once.',
     )
     .argument('<account>', 'name of the account in the settings')
     .action(perform(resume));
@@ -119,18 +125,13 @@ async function suspend(session: Session, name: string, { reason }: { reason?: st
 }
 
 async function resume(session: Session, name: string): Promise<void> {
-  const { out, hint } = session;
-  accountNamed(await session.settings(), name);
-  const { pool } = await session.openLedger();
+  const { out } = session;
+  const { pool, accounts } = await identityNeeds(session, name);
   const scope = await scopeNamed(pool, name);
-  const resumed = await resumeAccount(pool, scope);
-  const suspension = await suspensionOf(pool, scope);
+  const isKeyRefused = (await suspensionOf(pool, scope))?.code === 'KEY_REFUSED';
+  if (isKeyRefused) await requireAcceptedKey(accounts, name, 'resume');
+  const resumed = isKeyRefused ? await liftSuspension(pool, scope) : await resumeAccount(pool, scope);
   if (resumed) out.say(`Account ${name} is resumed: its runs continue.`);
-  else if (suspension)
-    out.say(
-      `The key of account ${name} is refused, so it stays suspended: ${suspension.message}`,
-      `See whether the service accepts it: ${hint(`doctor --account ${name}`)}`,
-    );
   else out.say(`Account ${name} was not suspended; nothing has changed.`);
   out.result({ account: name, resumed });
 }
