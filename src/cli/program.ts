@@ -169,6 +169,6 @@ function unknownWord(command: AnyCommand, word: string): Error {
   const known = command.commands.map((one) => one.name());
   if (known.length === 0) return wrongUse(`Too many arguments for ${command.name()}: ${quote(word)}`);
   return wrongUse(
-    `Unknown command ${quote(word)} after ${command.name()}${didYouMean(word, known)} (there is ${oneOf(known)})`,
+    `Unknown command ${quote(word)} after ${command.name()}${didYouMean(word, known)} (expected ${oneOf(known)})`,
   );
 }

@@ -25,6 +25,11 @@ const EXPECTED: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'expected a UUID',
+  email: 'expected an e-mail address, such as ops@example.com',
+};
+
 /**
  * For `safeParse(…, { error: explainIssue })`. It shows only numbers and values of closed choices, because other text
  * may be a secret.
@@ -54,7 +59,7 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
         ? `is longer than ${issue.maximum} characters`
         : `has more than ${issue.maximum} entries`;
     case 'invalid_format':
-      return issue.format === 'uuid' ? 'expected a UUID' : undefined;
+      return FORMATS[issue.format];
     default:
       return undefined;
   }

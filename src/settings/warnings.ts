@@ -65,7 +65,7 @@ function ofOauthClient(targets: SettingsFile['targets'], path: Path, client: Ret
   const before = Object.keys(targets).slice(0, Object.keys(targets).indexOf(String(path[1])));
   const other = before.find((name) => isDeepStrictEqual(clientOf(targets[name])?.refreshToken, refreshToken));
   const isShared = refreshToken !== undefined && other !== undefined;
-  const message = `also that of targets.${other}: many vendors accept a refresh token once, so authorise the client again for this target`;
+  const message = `targets.${other} has the same one, and many vendors accept a refresh token only once: authorise the client again for this target`;
   return [
     ...ofClearText([...path, 'tokenUrl'], tokenUrl, 'the secret of the client'),
     ...warnIf(isShared, [...path, 'refreshToken'], message),
@@ -83,7 +83,7 @@ function ofChannel(path: Path, channel: SettingsFile['alerts'][string]): Mistake
 
 function ofSameAddress({ console: web, health }: SettingsFile): Mistake[] {
   const isSame = health.listen && health.listen.port !== 0 && isDeepStrictEqual(health.listen, web.listen);
-  const message = 'the console listens there too, so a process that has both serves no console: name another port';
+  const message = 'console.listen has the same port, so a process that serves both has no console: name another port';
   return warnIf(isSame === true, ['health', 'listen'], message);
 }
 

@@ -73,7 +73,7 @@ test('a dry run beside a run that awaits approval leads to what it shows: to res
 test('a failed run says why once, and a run of a folder counts no calls: its loads make them', async () => {
   const { code, stdout, stderr } = await lockstep('run', 'files');
   expect([code, stdout]).toEqual([3, expect.not.stringContaining('calls')]);
-  expect(stderr).toMatch(/^lockstep: The folder \S+inbox cannot be read: .*\. Create it, .*\n$/);
+  expect(stderr).toMatch(/^lockstep: The folder \S+inbox cannot be read: it does not exist\. Create it, .*\n$/);
 });
 
 test('a retry starts a new run of the same sync and leaves finished rows unchanged', async () => {

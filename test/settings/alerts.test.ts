@@ -39,6 +39,7 @@ test.each([
   ],
   ['x: { type: email, host: a, user: u, from: a@example.com, to: [b@example.com] }', 'a user needs a password'],
   ['x: { type: email, host: a, from: a@example.com, to: [] }', 'alerts.x.to'],
+  ['x: { type: email, host: a, from: ops, to: [b@example.com] }', 'alerts.x.from: expected an e-mail address'],
   ['x: { type: webhook, url: ops.example.com/x, secret: { env: A } }', 'the scheme is missing'],
 ])('reports a mistake: %s', (line, expected) => {
   expect(problemsIn(withAlerts(line)).join('\n')).toContain(expected);

@@ -20,7 +20,7 @@ test('a folder of order files belongs to one sync, also where the sync keeps its
 
 test('warns if the console and the health checks have one address, also the default', () => {
   const warned = (text: string) => settingsOf(`accounts: { demo: {} }\n${text}`).warnings;
-  const clash = expect.stringContaining('health.listen: the console listens there');
+  const clash = expect.stringContaining('health.listen: console.listen has the same port');
   expect(warned('health: { listen: 127.0.0.1:4000 }')).toEqual([clash]);
   expect(warned('health: { listen: 127.0.0.1:0 }\nconsole: { listen: 127.0.0.1:0 }')).toEqual([]);
 });

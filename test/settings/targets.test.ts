@@ -98,7 +98,7 @@ targets:
     expect.stringMatching(/targets\.a\.oauthClient\.secret: the secret is in the settings file/),
     expect.stringMatching(/targets\.a\.oauthClient\.tokenUrl: http:\/\/ sends the secret of the client in the clear/),
     expect.stringMatching(
-      /targets\.b\.oauthClient\.refreshToken: also that of targets\.a: .*authorise the client again/,
+      /targets\.b\.oauthClient\.refreshToken: targets\.a has the same one.*authorise the client again/,
     ),
   ]);
 });

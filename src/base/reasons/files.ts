@@ -142,7 +142,10 @@ export const FILE_REASONS = {
   },
   CSV_UNREADABLE: { meaning: 'The file cannot be read.', remedy: REMEDIES.PERMISSIONS },
   DISK_FULL: { meaning: 'The disk is full.', remedy: 'Free some space, then load the file again.' },
-  FOLDER_UNREADABLE: { meaning: 'The watched folder cannot be read.', remedy: REMEDIES.PERMISSIONS },
+  FOLDER_UNREADABLE: {
+    meaning: 'The watched folder cannot be read.',
+    remedy: 'Create it, or check its permissions.',
+  },
   FOLDER_UNSAFE: {
     meaning: 'The watched folder is a link, or was replaced while it was in use.',
     remedy: 'Check who may write there.',

@@ -120,11 +120,10 @@ export const ROW_REASONS = {
       'Check the contact. A new person needs a contact of their own; if it is the same person, decide with `lockstep review`.',
   },
   CUSTOMER_GONE: {
-    meaning: 'The customer that the contact was imported as is gone from the service.',
-    sentence:
-      'Customer {customer}, which this contact was imported as, is gone[: {answer}].[ The contact was {was} then, and is {is}.]',
+    meaning: 'The customer of the contact is gone from the service.',
+    sentence: 'Customer {customer} of this contact is gone[: {answer}].[ The contact was {was} then, and is {is}.]',
     remedy:
-      '[?is Decide with `lockstep review`.][!is If it was deleted on purpose, delete the contact too; else decide with `lockstep review`.]',
+      '[?is Decide with `lockstep review`.][!is If it was deleted on purpose, delete the contact too. Otherwise decide with `lockstep review`.]',
   },
   NO_KEY: {
     meaning: 'The contact has no e-mail, phone or name, so a customer made from it could not be recognised.',
@@ -168,7 +167,7 @@ export const ROW_REASONS = {
   },
   IMPORT_REFUSED: {
     meaning:
-      'The service refused to import the contact; what happens next depends on whether other contacts can be imported.',
+      'The service refused to import the contact. If it imports others, the row is rejected; if not, its customer is created.',
     sentence: 'The service refused the import[ (HTTP {http})]: {answer}',
   },
   EXISTS: {
@@ -180,7 +179,7 @@ export const ROW_REASONS = {
     meaning: 'The order exists with other content, and existing orders are left as they are.',
     sentence: 'Order {order} exists and differs: {differences}.',
     remedy:
-      'Decide with `lockstep review` whether to overwrite it; to overwrite all that differ, load the file again, and let it update existing orders and check every row (`--existing update --again`).',
+      'Decide with `lockstep review` whether to overwrite it. To overwrite all that differ, load the file again, update existing orders, and check every row (`--existing update --again`).',
   },
   ORDER_EXISTS: {
     meaning: 'The order exists, and rows of existing orders are rejected.',
@@ -197,7 +196,7 @@ export const ROW_REASONS = {
     meaning: 'An earlier load has created or found the order, which has another customer or order_id now.',
     sentence: 'Load {earlier} has it as order {order}, which is now {name}[ of customer {customer}].',
     remedy:
-      'If it is the same order, ignore the row, or correct it as the service has it; else create it again: decide with `lockstep review`.',
+      'If it is the same order, ignore the row (`lockstep review`), or correct it as the service has it. If not, create it again (`lockstep review`).',
   },
   CONTENT_DIFFERS: {
     meaning: 'The service accepted the order or the customer, but shows different content.',

@@ -38,7 +38,7 @@ export function columnsOf<Field extends string>(fields: readonly Field[], { mayB
       throw new InvalidArgumentError(`Expected FIELD=COLUMN${mayBeNone ? ', or FIELD= for none' : ''}.`);
     const field = fields.find((one) => one === name);
     if (field) return new Map([...earlier, [field, column]]);
-    throw new InvalidArgumentError(`No field ${quote(name)}${didYouMean(name, fields)} (there is ${oneOf(fields)}).`);
+    throw new InvalidArgumentError(`No field ${quote(name)}${didYouMean(name, fields)} (expected ${oneOf(fields)}).`);
   };
 }
 

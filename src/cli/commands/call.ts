@@ -98,10 +98,10 @@ async function call(session: Session, name: string | undefined, options: CallOpt
 }
 
 function operationNamed(name: string | undefined): OperationName {
-  if (name === undefined) throw wrongUse('The operation is missing; lockstep call --list shows all operations');
+  if (name === undefined) throw wrongUse('The operation is missing. List all operations with: lockstep call --list');
   if (isOperationName(name)) return name;
   throw wrongUse(
-    `No operation named ${quote(name)}${didYouMean(name, operationNames)}; lockstep call --list shows all operations`,
+    `No operation named ${quote(name)}${didYouMean(name, operationNames) || '.'} List all operations with: lockstep call --list`,
   );
 }
 

@@ -224,6 +224,6 @@ async function openTenant(
   const known =
     names.length === 0
       ? 'there is none yet; add one with: `lockstep service tenants add NAME`'
-      : `there is ${oneOf(names.map(quote))}`;
+      : `expected ${oneOf(names.map(quote))}`;
   throw wrongUse(`No tenant named ${quote(name)}${didYouMean(name, names)} (${known})`, 'NO_SUCH_TENANT');
 }

@@ -52,7 +52,7 @@ function readRoles(text: string): readonly Role[] {
   return commaSeparated(text).map((word) => {
     const role = ROLES.find((one) => one === word);
     if (role) return role;
-    throw new InvalidArgumentError(`No role ${quote(word)}${didYouMean(word, ROLES)} (there is ${oneOf(ROLES)}).`);
+    throw new InvalidArgumentError(`No role ${quote(word)}${didYouMean(word, ROLES)} (expected ${oneOf(ROLES)}).`);
   });
 }
 

@@ -53,7 +53,7 @@ export async function isCutOff(
   const isUnclear = !learnt.has(LENGTH(kind)) && (highestId === undefined || (await hasNext(highestId)));
   const check = isUnclear
     ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, and start again`
-    : `check on the service’s platform whether there are more. A run that creates ${kind} would create those again`;
+    : `check on the service’s platform whether there are more. A run that creates ${kind} would create the missing ones again`;
   const list = `the list of ${kind} has `;
   const isNoted = run.notes.some((note) => note.startsWith(list) && note.endsWith(check));
   if (!isNoted)

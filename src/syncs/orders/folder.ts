@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
-import { LockstepError, messageOf, unlessMissing, wrongUse } from '../../base/errors.ts';
+import { codeOf, LockstepError, messageOf, unlessMissing, wrongUse } from '../../base/errors.ts';
 import { type Folder, openRealFolder, reasonOf } from '../../base/open-folder.ts';
 import { visibleName } from '../../base/visible.ts';
 
@@ -143,7 +143,9 @@ async function readable<T>(folder: string, act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     if (error instanceof LockstepError) throw error;
-    const message = `The folder ${folder} cannot be read: ${messageOf(error)}. Create it, or set options.folder of the sync to another folder.`;
+    const why =
+      codeOf(error) === 'ENOENT' ? 'it does not exist. Create it' : `${messageOf(error)}. Check its permissions`;
+    const message = `The folder ${folder} cannot be read: ${why}, or set options.folder of the sync to another folder.`;
     throw new LockstepError('FOLDER_UNREADABLE', message, { cause: error });
   }
 }

@@ -17,7 +17,7 @@ const cases: readonly (readonly [string | null, Facts, string])[] = [
     'DIFFERS',
     { order: '9', differences: [{ field: 'amount', is: '12.5', expected: '12' }, { field: 'description' }] },
     'Order 9 exists and differs: amount 12.5 instead of 12, another description. ' +
-      'Decide with `lockstep review --data D` whether to overwrite it; to overwrite all that differ,',
+      'Decide with `lockstep review --data D` whether to overwrite it. To overwrite all that differ,',
   ],
   [
     'REFUSED_BY_SERVICE',
