@@ -36,7 +36,8 @@ const UNCORRECTED = `(case when ${CORRECTION_OF('u.id')} is null then u.counts e
 const HAS_REFUSED_FILE = `exists (select from ledger.verdicts v join ledger.inputs i on i.run_id = v.run_id and i.n = v.n
   where v.run_id = u.id and v.verdict = any($1) and v.reason is distinct from 'ROWS_LEFT' and not exists (
     select from ledger.runs later join ledger.inputs o on o.run_id = later.id
-    where later.sync = u.sync and later.scope = u.scope and later.created_at > u.created_at and o.label = i.label offset 0))`;
+    where later.sync = u.sync and later.scope = u.scope and later.created_at > u.created_at and later.counts is not null
+      and o.label = i.label offset 0))`;
 
 /** SQL: the runs of watched folders with such a file. The next run finds only new files, so it does not replace them. */
 const REFUSING = `select u.id from ledger.runs u
