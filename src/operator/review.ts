@@ -130,9 +130,15 @@ export function meaningsFor(item: Decidable): string {
 /** The records that an item may be, or that differ from it. */
 export const recordsFor = (item: ReviewItem): readonly string[] => Object.keys(evidenceOf(item).records);
 
-/** The options of `review decide` for an item, ready to type; a customer of another contact cannot be chosen. */
+/** Why a record of an item cannot be chosen; undefined if it can. */
+export function whyNotUsed({ reason, facts, taken }: ReviewItem, record: string): string | undefined {
+  if (reason === 'CUSTOMER_GONE' && facts?.customer === record) return 'is gone';
+  return taken.includes(record) ? 'has another contact' : undefined;
+}
+
+/** The options of `review decide` for an item, ready to type. */
 export function optionsFor(item: ReviewItem): readonly string[] {
-  const [first = 'RECORD', ...others] = recordsFor(item).filter((record) => !item.taken.includes(record));
+  const [first = 'RECORD', ...others] = recordsFor(item).filter((record) => whyNotUsed(item, record) === undefined);
   return choicesFor(item).flatMap((choice) =>
     choice === 'use' ? [first, ...others].slice(0, MOST_CUSTOMERS).map((id) => `--use ${id}`) : [`--${choice}`],
   );

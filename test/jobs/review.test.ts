@@ -160,6 +160,17 @@ test('a decision is not applied to evidence that its person has not seen', async
   ]);
 });
 
+test('a customer that is gone is not offered', async () => {
+  await harness.addContacts([ann, ben]);
+  await syncTo({ in: 2, created: 2 }, 2);
+  const anns = (await harness.customers()).find(({ full_name }) => full_name === 'Ann Lee');
+  await harness.remove('customer', Number(anns?.id));
+  await syncTo({ in: 2, unchanged: 1, review: 1 }, 0);
+  const { stdout } = await review();
+  expect(stdout).toContain(`customer ${anns?.id}`);
+  expect(stdout).toMatch(/review decide contact-1 .*\(--use RECORD, --create, --ignore or --later\)\n/);
+});
+
 test('a customer that was not among the candidates can be used', async () => {
   await harness.addContacts([ann]);
   await harness.addCustomers([...rivals(ann), { full_name: 'Annie L', email: 'annie@home.example' }]);

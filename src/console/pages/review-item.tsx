@@ -6,7 +6,7 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { capital } from '../../base/texts.ts';
 import type { Decision } from '../../engine/ledger/decisions.ts';
 import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
-import { choicesFor, longId, meaningsFor, optionsFor, statementOf } from '../../operator/review.ts';
+import { choicesFor, longId, meaningsFor, optionsFor, statementOf, whyNotUsed } from '../../operator/review.ts';
 import { canUndo, nameOf } from '../../operator/review-decisions.ts';
 import { type Evidence, evidenceOf } from '../../operator/review-evidence.ts';
 import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
@@ -145,7 +145,7 @@ interface CompareProps extends Pick<QuestionProps, 'item' | 'isKnown'> {
 
 /** The item, and below it each record that it may be, or that differs from it, with its differences marked. */
 function Compare({ item, canUse, isKnown }: CompareProps) {
-  const { kind, taken, account } = item;
+  const { kind, account } = item;
   const { what, fields, own, records } = evidenceOf(item);
   return (
     <div class="wide">
@@ -188,9 +188,7 @@ function Compare({ item, canUse, isKnown }: CompareProps) {
                 )}
               </th>
               <Compared fields={fields} own={own} other={values} />
-              {canUse && (
-                <td>{taken.includes(record) ? 'has another contact' : <UseButton record={record} number={i + 1} />}</td>
-              )}
+              {canUse && <td>{whyNotUsed(item, record) ?? <UseButton record={record} number={i + 1} />}</td>}
             </tr>
           ))}
         </tbody>
