@@ -30,8 +30,8 @@ export class ShownApart extends LockstepError {
   override readonly name = 'ShownApart';
   readonly id: string;
 
-  constructor(id: string) {
-    super('ID_NOT_UNIQUE', sharedWords(id, 'on two pages of a list'));
+  constructor(id: string, message: string) {
+    super('ID_NOT_UNIQUE', message);
     this.id = id;
   }
 }
@@ -79,7 +79,7 @@ async function checkApart<R extends ScannedRecord>(read: Read<R>, id: string, on
   const before = await hashOn(one);
   const between = before === undefined ? undefined : await hashOn(other);
   if (between === undefined || between === before) return;
-  if ((await hashOn(one)) === before) throw new ShownApart(id);
+  if ((await hashOn(one)) === before) throw new ShownApart(id, notUnique(id, 'on two pages of a list').message);
 }
 
 /** The error for two pages of the same ids, read one after the other, that differ in most of their contents. */
@@ -106,11 +106,8 @@ function sharedId(records: readonly ScannedRecord[]): string | undefined {
 
 /** The error for an id that two records share. */
 export function notUnique(id: string, where: string): LockstepError {
-  return new LockstepError('ID_NOT_UNIQUE', sharedWords(id, where));
-}
-
-function sharedWords(id: string, where: string): string {
-  return `Two records ${where} have the same id ${id} but differ: either this member is not an id, or the service lists one record twice. Set the name of the id member in the account’s dialect.idField, or correct the record at the service.`;
+  const message = `Two records ${where} have the same id ${id} but differ: either this member is not an id, or the service lists one record twice. Set the name of the id member in the account’s dialect.idField, or correct the record at the service.`;
+  return new LockstepError('ID_NOT_UNIQUE', message);
 }
 
 /** The error for two answers of the same records, none of which has the same id in both. */
