@@ -240,7 +240,7 @@ test('orders refused in words that Postgres cannot store, or that are cut within
   const words = new Map([
     ['"O-1"', 'no \u0000 such customer'],
     ['"O-2"', 'half of \ud83d an emoji'],
-    ['"O-3"', `${'x'.repeat(498)}😀 and more`],
+    ['"O-3"', `${'x'.repeat(998)}😀 and more`],
   ]);
   harness.front.set(async (request, pass) => {
     const said = [...words].find(([order]) => request.body.includes(order))?.[1];
@@ -249,5 +249,5 @@ test('orders refused in words that Postgres cannot store, or that are cut within
   const run = await harness.load(ordersCsv(4));
   expect(await reasons(run)).toEqual([...Array(3).fill('rejected REFUSED_BY_SERVICE'), 'created']);
   const answers = (await harness.loaded(run)).slice(0, 3).map(({ facts }) => facts?.answer);
-  expect(answers).toEqual(['no  such customer', 'half of \ufffd an emoji', `${'x'.repeat(498)}…`]);
+  expect(answers).toEqual(['no  such customer', 'half of \ufffd an emoji', `${'x'.repeat(998)}…`]);
 });
