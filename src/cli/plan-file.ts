@@ -61,11 +61,10 @@ export async function savedPlan(
   await keepPlanFile(db, run.id, { sha256: hash.digest('hex'), savedBy });
   const { create, update } = counts;
   const shown = path.relative(session.cwd, file);
-  out.say(
-    '',
-    `Saved the plan in ${shown}: ${plural(create, 'record')} to create, ${formatCount(update)} to update. Nothing is written yet.`,
-    `Apply it with: ${hint(`apply ${shown}`)}`,
-  );
+  const planned = `${plural(create, 'record')} to create, ${formatCount(update)} to update. Nothing is written yet.`;
+  const apply = `Apply it with: ${hint(`apply ${shown}`)}`;
+  const said = create + update === 0 ? ['there is nothing to write.'] : [planned, apply];
+  out.say('', `Saved the plan in ${shown}: ${said.join('\n')}`);
   return { plan: file };
 }
 

@@ -140,7 +140,9 @@ function optionDescription(option: Option): string {
 /** Errors of a command and its subcommands name their own help, and options go to the subcommand that follows. */
 function prepare(command: AnyCommand, path: string): void {
   command.exitOverride((error) => {
-    throw Object.assign(error, { helpOf: path });
+    const word = command.parent?.args[1]; // the subcommand, even if an option that both have is what is wrong
+    const isSubcommand = command.commands.some((one) => one.name() === word);
+    throw Object.assign(error, { helpOf: isSubcommand ? `${path} ${word}` : path });
   });
   command.hook('preSubcommand', handDown);
   for (const one of command.commands) prepare(one, `${path} ${one.name()}`);

@@ -8,7 +8,7 @@ import type { Verdict } from '../engine/ledger/rows.ts';
 import { failingFor, failRunAndParts } from '../engine/ledger/run-parts.ts';
 import { remedyFor } from '../engine/ledger/run-remedy.ts';
 import { endRun } from '../engine/ledger/run-status.ts';
-import { addNote, type Run, readRun } from '../engine/ledger/runs.ts';
+import { addNote, noteWords, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
 import { writerBeside } from '../engine/ledger/waiting-runs.ts';
 import type { RunReport } from '../operator/report.ts';
@@ -242,7 +242,7 @@ async function isServiceAway({ database, settings }: Workspace, run: Run, { isOu
 }
 
 function lastWords({ notes }: Run): string {
-  return notes.at(-1)?.replace(/\.+$/, '') ?? 'no answer';
+  return noteWords(notes.at(-1) ?? 'no answer');
 }
 
 /** Fails a run whose account was suspended before it wrote anything: there is nothing to resume, and a person sees the error. */

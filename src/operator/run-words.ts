@@ -1,7 +1,7 @@
 /** A run in a few words: its counts, the tone of its state, and the proof of its scan. */
 import { formatCount, plural } from '../base/counts.ts';
 import { VERDICTS, type Verdict } from '../engine/ledger/rows.ts';
-import type { Run } from '../engine/ledger/runs.ts';
+import { noteWords, type Run } from '../engine/ledger/runs.ts';
 import type { RunReport, RunState } from './report.ts';
 import { problemsIn } from './run-report.ts';
 
@@ -131,8 +131,8 @@ export function callWords(
 /** The notes of a run that are not `said` beside them, such as in its error. */
 export function notesBeside({ notes }: Pick<Run, 'notes'>, said: readonly (string | undefined)[]): readonly string[] {
   return notes
-    .map((note) => note.replace(/\.+$/, ''))
-    .filter((note) => !said.some((message) => message?.includes(note)));
+    .filter((note) => !said.some((message) => message?.includes(noteWords(note))))
+    .map((note) => note.replace(/\.+$/, ''));
 }
 
 /** Contacts that a filter leaves out, which are no rows; a load has a note about its filter. */

@@ -47,7 +47,9 @@ export function cronProblem(text: string): string | undefined {
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return `not a cron expression: ${quote(text)} (${reason})`;
+    if (reason.includes('day of month')) return `${quote(text)} never starts: no month that it names has that day`;
+    const plain = reason.replace(/^Constraint error, got value (\S+) expected range (\S+)$/, '$1 is not in $2');
+    return `not a cron expression: ${quote(text)} (${plain})`;
   }
 }
 

@@ -41,6 +41,8 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['service keys', /Required option '--tenant <name>'/],
   ['service --port 80 keys --tenant acme', /Unknown option '--port'. See: lockstep service keys --help/],
   ['runs show --limit 5', /Unknown option '--limit'. See: lockstep runs show --help/],
+  ['runs export run-1 --verdict nope', /Allowed choices are .*See: lockstep runs export --help/],
+  ['deliveries replay --since nope', /Expected a time .*See: lockstep deliveries replay --help/],
   ['service delete person 1 --tenant acme', /contact, customer, order, task/],
   ['settings', /command is missing/],
   ['settings chek', /Unknown command 'chek'.*check/],

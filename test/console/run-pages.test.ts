@@ -4,7 +4,7 @@ import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { keepAction } from '../../src/engine/ledger/console/console-actions.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { addNote, recordLeftOut } from '../../src/engine/ledger/runs.ts';
+import { addFailure, addNote, recordLeftOut } from '../../src/engine/ledger/runs.ts';
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
 import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
@@ -40,12 +40,12 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
 test('the page of a run does not repeat under its notes what its notice says', async () => {
   const { pool } = database;
   const run = await aRun(database);
-  await addNote(pool, run.id, 'the key was refused');
-  await addNote(pool, run.id, 'another note');
+  await addFailure(pool, run.id, 'the key was refused');
+  await addFailure(pool, run.id, 'no answer');
   await suspendAccount(pool, run.scope, 'the key was refused');
   const html = await htmlAt(`/runs/${run.id}`);
   expect(html.match(/the key was refused/gi)).toHaveLength(1);
-  expect(html).toContain('Another note.');
+  expect(html).toContain('An attempt failed: no answer.');
   await liftSuspension(pool, run.scope);
 });
 

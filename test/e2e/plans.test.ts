@@ -73,6 +73,9 @@ describe('of contacts', () => {
     expect((await harness.here('runs', 'show', json.run)).json.notes).toContain(
       '2 of 2 planned contacts did not need a write any more, or were gone',
     );
+    const { stdout } = await command([...PLAN, '--force', '--config', 'lockstep.yaml'], harness.around);
+    expect(stdout).toContain('Saved the plan in plan.ndjson: there is nothing to write.');
+    expect(stdout).not.toContain('Apply it with');
   });
 
   test('leaves out what has changed since, and what is new', async () => {

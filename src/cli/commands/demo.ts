@@ -29,7 +29,7 @@ export function define(command: Command, perform: Perform): void {
     .description(
       'Shows Lockstep at work on this machine, without any setup: starts a Postgres and the service with a sample ' +
         'workspace, imports its contacts as customers, loads orders from a CSV, does both again to show that nothing is ' +
-        'written twice, mirrors a task to a receiver on this machine, and explains the results. It takes well under a minute and removes its data.',
+        'written twice, mirrors a task to a receiver on this machine, and explains the results. It takes about a minute, longer on a busy machine, and then removes its data.',
     )
     .option('--keep', 'keep the data, and leave the service and the console running until Ctrl-C')
     .action(perform(demo));

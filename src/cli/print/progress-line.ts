@@ -2,7 +2,7 @@
 import { formatCount, plural } from '../../base/counts.ts';
 import type { BudgetStats } from '../../client/budget/budget.ts';
 import type { RowsLeft } from '../../engine/ledger/rows.ts';
-import type { Run } from '../../engine/ledger/runs.ts';
+import { noteWords, type Run } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatShare, formatTook } from '../../operator/format.ts';
 import { kindOf, phaseWords, settledWords, watchesFolder } from '../../operator/phase-words.ts';
@@ -146,5 +146,5 @@ function tookInSeconds(ms: number): string {
 function failurePart({ run }: Look): readonly string[] {
   const note = run.notes.at(-1);
   if (note === undefined || (run.failingSince === undefined && run.calls > 0)) return [];
-  return [note];
+  return [run.failingSince === undefined ? note : noteWords(note)];
 }

@@ -102,7 +102,7 @@ function ReportShown({ name, at, report, hint }: ReportProps) {
         <details>
           <summary id="found-settings">Settings for these findings</summary>
           <pre class="source">{yaml}</pre>
-          <p>This examines the service again and writes them into the file:</p>
+          <p>This examines the service again and writes these settings into the file:</p>
           <Command line={hint(`doctor --account ${shellWord(name)} --save`)} />
         </details>
       )}

@@ -3,7 +3,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { type Transactional, together } from '../../storage/transaction.ts';
 import { IDLE_SINCE_MS } from './attended-runs.ts';
 import { forgetReads, thinOut } from './retention/forget.ts';
-import { addNote, type NewRun, type Run, readRun, runsWhere } from './runs.ts';
+import { addFailure, type NewRun, type Run, readRun, runsWhere } from './runs.ts';
 import { recordFigures } from './views/run-figures.ts';
 
 type Ending = 'done' | 'failed' | 'cancelled';
@@ -126,7 +126,7 @@ export async function startFailedAgain(
   );
   const last = found.rows[0];
   if (last === undefined || !(await resumeRun(db, last.id))) return undefined;
-  await addNote(db, last.id, last.error.replace(resumeHint(last.id), ''));
+  await addFailure(db, last.id, last.error.replace(resumeHint(last.id), ''));
   await db.query('update ledger.runs set created_at = clock_timestamp(), idle_ms = 0 where id = $1', [last.id]);
   return readRun(db, last.id);
 }

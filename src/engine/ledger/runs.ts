@@ -207,6 +207,18 @@ export async function addNote(db: Queryable, id: string, note: string): Promise<
   ]);
 }
 
+const FAILED = 'an attempt failed: ';
+
+/** Adds a note about a failure, in words that stay true when the run succeeds later. */
+export async function addFailure(db: Queryable, id: string, message: string): Promise<void> {
+  await addNote(db, id, `${FAILED}${message}`);
+}
+
+/** A note as one part of a sentence; of a failure, its message alone. */
+export function noteWords(note: string): string {
+  return note.replace(FAILED, '').replace(/\.+$/, '');
+}
+
 /** Records that a run has waited until a list must show what may have been new. */
 export async function recordAwaited(db: Queryable, id: string, list: string): Promise<void> {
   await db.query(

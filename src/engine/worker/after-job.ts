@@ -10,7 +10,7 @@ import { formatDuration } from '../../settings/durations.ts';
 import { describeDatabaseError } from '../../storage/errors.ts';
 import { KeyRefused, OperationForbidden, RetryLater, RunPaused, type Stop } from '../account/failure.ts';
 import { endRun, pauseRun, resumeHint } from '../ledger/run-status.ts';
-import { addNote, markFailing, movePhase, type Run } from '../ledger/runs.ts';
+import { addFailure, markFailing, movePhase, type Run } from '../ledger/runs.ts';
 import { suspendAccount } from '../ledger/scopes/suspensions.ts';
 import type { JobResult } from './job.ts';
 import type { Processed } from './queue.ts';
@@ -80,7 +80,7 @@ export function createAfterJob(needs: AfterJobNeeds): (run: Run, performed: Perf
     if (stop instanceof KeyRefused) {
       const isNew = await suspendAccount(pool, run.scope, message);
       if (isNew && needs.logsSuspensions) log.warn({ account: run.scope }, `account suspended: ${message}`);
-      await addNote(pool, run.id, message);
+      await addFailure(pool, run.id, message);
       return { status: 'again', inMs: 0 };
     }
     if (stop instanceof RunPaused || code === 'IDENTITY_CHANGED') {
@@ -112,7 +112,7 @@ export function createAfterJob(needs: AfterJobNeeds): (run: Run, performed: Perf
     message: string,
     { code, inMs, patienceMs }: { readonly code: string; readonly inMs: number; readonly patienceMs: number },
   ): Promise<Processed> {
-    await addNote(pool, run.id, message); // first: a command that sees the mark tells its person the last note
+    await addFailure(pool, run.id, message); // first: a command that sees the mark tells its person the last note
     const lastedMs = await markFailing(pool, run.id, true);
     if (lastedMs > patienceMs) {
       // As resumeHint writes it: the index of errors is made from such literals.

@@ -187,7 +187,7 @@ describe('a run that ends', () => {
     expect(await startFailedAgain(database.pool, run)).toMatchObject({
       id: run.id,
       status: 'running',
-      notes: ['no answer. Tried for 5 min.'],
+      notes: ['an attempt failed: no answer. Tried for 5 min.'],
     });
   });
 

@@ -94,7 +94,7 @@ describe('a job that cannot continue', () => {
   test('because the service is away comes back, reports it once, and clears the failure when the service answers', async () => {
     const away = Array.from({ length: 3 }, () => new RetryLater('no answer', 10));
     const run = await carried([inTurn(...away, { status: 'again', inMs: 0 })], { patienceMs: () => 60_000 });
-    expect(run).toMatchObject({ status: 'done', notes: ['no answer'], failingSince: undefined });
+    expect(run).toMatchObject({ status: 'done', notes: ['an attempt failed: no answer'], failingSince: undefined });
   });
 
   test('because the service is away too long fails, and says how to resume', async () => {
@@ -109,7 +109,9 @@ describe('a job that cannot continue', () => {
   test('because of a defect is retried, here or in another process', async () => {
     const run = await aRun(database);
     await running([inTurn(new TypeError('a defect'))]);
-    await expect.poll(async () => (await readRun(database.pool, run.id)).notes).toEqual(['a defect']);
+    await expect
+      .poll(async () => (await readRun(database.pool, run.id)).notes)
+      .toEqual(['an attempt failed: a defect']);
     await running([inTurn()]);
     expect(await ended(run)).toMatchObject({ status: 'done', failingSince: undefined });
   });
