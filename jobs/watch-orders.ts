@@ -113,7 +113,7 @@ async function list(context: Context): Promise<void> {
     await addNote(
       pool,
       run.id,
-      `the folder has more than ${MOST_FILES} files: the next run loads the others (${more})`,
+      `the folder had more than ${MOST_FILES} files: the next run loads the others (${more})`,
     );
   for (const file of entries.slice(0, MOST_FILES)) files.set(newFileId(), { ...known(file), entry: file.entry });
   await keep(context, pool);
@@ -162,7 +162,7 @@ async function refuseOdd(context: Context, id: string, oddity: string, isTaken: 
 }
 
 async function leaveToNextRun(context: Context, id: string, name: string): Promise<void> {
-  await addNote(context.pool, context.run.id, `${name} is still being written: the next run loads it`);
+  await addNote(context.pool, context.run.id, `${name} was still being written: the next run loads it`);
   await forget(context, id);
 }
 

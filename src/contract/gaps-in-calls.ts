@@ -145,7 +145,7 @@ export const gapsInCalls = [
     question: 'How many requests may a key make?',
     ourService: 'Any number.',
     clientDoes:
-      'It keeps to the configured budget, follows 429 and Retry-After, also if a 403 or a failing envelope with HTTP 200 reports the limit, and slows down after them. RateLimit headers can only lower its rate. With budget.mode discover it finds the limit itself.',
+      'It keeps to the configured budget. After a 429, or a 403 or a failing envelope that reports the limit, it waits as Retry-After says, and slows down. RateLimit headers can only lower its rate. With budget.mode discover it finds the limit itself.',
     override: 'accounts.*.budget.requests',
   },
   {

@@ -163,7 +163,7 @@ test('leaves a file alone that is still being written, and the next run loads it
   await writeFile(path.join(folder, 'half.csv'), `${HEADER}A-1,ann@example.com,1\nA-2,ann@exa`);
   const run = await begun;
   expect(await harness.rows(run)).toMatchObject([{ label: 'whole.csv', verdict: 'created' }]);
-  expect(run.notes).toEqual(['half.csv is still being written: the next run loads it']);
+  expect(run.notes).toEqual(['half.csv was still being written: the next run loads it']);
   await expect.poll(() => filesIn()).toEqual(['done', 'half.csv']);
   await drop('half.csv', `${HEADER}A-9,ann@example.com,9\n`);
   expect(await harness.rows(await watch())).toMatchObject([{ label: 'half.csv', verdict: 'created' }]);
@@ -196,12 +196,12 @@ test('a folder that stays unreadable makes one failed run, which loads its files
   const first = await look();
   expect(first).toMatchObject({ status: 'failed', errorCode: 'FOLDER_UNREADABLE' });
   const again = await look();
-  expect(again).toMatchObject({ id: first.id, status: 'failed', notes: [first.error] });
+  expect(again).toMatchObject({ id: first.id, status: 'failed', notes: [`an attempt failed: ${first.error}`] });
   expect(again.createdAt.getTime()).toBeGreaterThan(first.createdAt.getTime());
   await mkdir(missing);
   await drop('in/may.csv', TWO);
   const loaded = await look();
-  expect(loaded).toMatchObject({ id: first.id, status: 'done', notes: [first.error] });
+  expect(loaded).toMatchObject({ id: first.id, status: 'done', notes: [`an attempt failed: ${first.error}`] });
   expect(await own.rows(loaded)).toMatchObject([{ label: 'may.csv', verdict: 'created', reason: 'LOADED' }]);
   expect((await look()).id).not.toBe(first.id);
 });

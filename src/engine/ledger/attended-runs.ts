@@ -3,7 +3,7 @@
  * The time in which no process works on a run is idle time: it waits for a person or a worker.
  */
 import type pg from 'pg';
-import { formatCount } from '../../base/counts.ts';
+import { plural } from '../../base/counts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { dropClaims, isGone, takeClaim, type WorkerIdentity } from './claims.ts';
@@ -59,7 +59,7 @@ async function doubtReady(db: Queryable, runId: string, worker: WorkerIdentity):
     await addNote(
       db,
       runId,
-      `no process worked on this run for a while, so the rows still to send (${formatCount(n)}) are read back first`,
+      `no process worked on this run for a while, so ${plural(n, 'row')} still to be sent had to be read back first`,
     );
 }
 

@@ -73,10 +73,12 @@ export async function createFromNewItems(needs: NewItemNeeds): Promise<void> {
   if (signal.aborted) return;
   const unread = read.unread.filter(({ unreadId }) => !last.unread.includes(unreadId));
   const notes = [
-    ...failed.map(({ item, why }) => `${item.itemId} is no task yet: ${why}`).slice(0, MOST_NAMED),
-    ...unread.map(({ unreadId, why }) => `${unreadId} cannot be read and becomes no task: ${why}`).slice(0, MOST_NAMED),
+    ...failed.map(({ item, why }) => `${item.itemId} did not become a task: ${why}`).slice(0, MOST_NAMED),
+    ...unread
+      .map(({ unreadId, why }) => `${unreadId} could not be read and did not become a task: ${why}`)
+      .slice(0, MOST_NAMED),
   ];
-  if (unread.length > MOST_NAMED) notes.push(`${formatCount(unread.length)} new items cannot be read`);
+  if (unread.length > MOST_NAMED) notes.push(`${formatCount(unread.length)} new items could not be read`);
   const { at, until = at } = read;
   if (until < at) notes.push(`items that have changed since ${until.toISOString()} are read by the next run`);
   for (const note of notes) await addNote(pool, run.id, `${name}: ${note}`);

@@ -92,7 +92,7 @@ test('a new item that cannot be read is named once, and the others become tasks'
   expect(await tasksOf(harness)).toMatchObject([{ taskName: 'Call Lee' }]);
   const { rows } = await database.pool.query(`select notes::text as notes from ledger.runs`);
   const said = rows.flatMap(
-    ({ notes }) => String(notes).match(/issues: 7 cannot be read and becomes no task: state/g) ?? [],
+    ({ notes }) => String(notes).match(/issues: 7 could not be read and did not become a task: state/g) ?? [],
   );
   expect(said).toHaveLength(1);
 });
