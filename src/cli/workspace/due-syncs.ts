@@ -24,7 +24,11 @@ export function dueStarter(
       const isOwn = begun.run.sync === sync;
       if (inTheWay.get(sync) !== run) {
         if (isOwn) log.warn({ sync, run }, 'not started: an earlier run is unfinished');
-        else log.info({ sync, run }, `waits for a run of ${begun.run.title}, which writes the same records`);
+        else
+          log.info(
+            { sync, run },
+            `not started yet: a run of ${begun.run.title}, which writes the same records, is unfinished`,
+          );
       }
       inTheWay.set(sync, run);
       return isOwn ? { status: 'made' } : { status: 'waits', run };

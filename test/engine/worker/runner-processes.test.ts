@@ -58,7 +58,10 @@ describe('an account that cannot continue', () => {
     const run = await aRun(database);
     await expect.poll(() => suspensionOf(database.pool, run.account)).toMatchObject({ message: 'fix the key' });
     expect((await ended(await aRun(database, { account: 'other' }))).status).toBe('done');
-    expect(await readRun(database.pool, run.id)).toMatchObject({ status: 'running', notes: ['fix the key'] });
+    expect(await readRun(database.pool, run.id)).toMatchObject({
+      status: 'running',
+      notes: ['an attempt failed: fix the key'],
+    });
     key.works = true;
     await probeSoon(database.pool, run.account);
     expect([(await ended(run)).status, await suspensionOf(database.pool, run.account)]).toEqual(['done', undefined]);
