@@ -269,9 +269,9 @@ describe.runIf(CHROMIUM)('a file', () => {
     const { page, close } = await openPage();
     await choose(page, 'orders.csv', ordersCsv(2));
     await page.getByRole('button', { name: 'Check and plan' }).click();
-    await page.getByRole('link', { name: 'Do not approve' }).click();
+    await page.getByRole('link', { name: 'Decline' }).click();
     expect(await page.textContent('main')).toContain('Nothing more is written.');
-    await page.getByRole('button', { name: 'Do not approve' }).click();
+    await page.getByRole('button', { name: 'Decline' }).click();
     await page.getByText('not approved').first().waitFor();
     expect(await at.harness.orders()).toEqual([]);
     await page.goto(`${at.web.url}/activity`);

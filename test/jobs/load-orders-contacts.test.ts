@@ -21,7 +21,7 @@ test.each([
   expect([awaitsApproval(run), run.error]).toEqual([
     true,
     `Nothing is written yet: no column has the amounts of orders, and ${missing}: the file may be a list of contacts. ` +
-      'Approve the load only if each line is an order; otherwise cancel it.',
+      'Approve the load only if each line is an order; otherwise decline it.',
   ]);
   expect([await harness.orders(), await harness.call('customers.getall')]).toEqual([
     [],
@@ -37,7 +37,7 @@ test.each([
   expect([awaitsApproval(run), run.error]).toEqual([
     true,
     'Nothing is written yet: "nom" and "prix" may be names and prices of products: the file may be a list of products. ' +
-      'Approve the load only if each line is an order; otherwise cancel it.',
+      'Approve the load only if each line is an order; otherwise decline it.',
   ]);
 });
 
@@ -48,7 +48,7 @@ test('a sheet with merged cells waits for approval: lines without an order may b
   expect([awaitsApproval(run), run.error]).toEqual([
     true,
     'Nothing is written yet: line 3 has an amount, but names neither an order nor a customer: it may be an item of the order above it. ' +
-      'Approve the load only if each line is an order; otherwise cancel it.',
+      'Approve the load only if each line is an order; otherwise decline it.',
   ]);
 });
 

@@ -108,7 +108,7 @@ function resultOf({ name, account }: Upload, { run, status, rows, lines, warning
         <Section title="Before you approve">
           <Items as="notes" of={warnings.map((text) => <Words text={text} most={600} />)} />
           <p class="dim">
-            To read it in another way or load only some of its orders, do not approve the plan, and{' '}
+            To read it in another way or load only some of its orders, decline the plan, and{' '}
             <a href={addressOf('/load', { account })}>load the file again</a>.
           </p>
         </Section>

@@ -81,7 +81,7 @@ function workOn(run: Run, { state, type, counts, dryRun }: RunReport): readonly 
   if (state === 'awaiting-approval') {
     return [
       { action: 'resume', label: 'Approve', primary: true },
-      { action: 'cancel', label: 'Do not approve', primary: false },
+      { action: 'cancel', label: 'Decline', primary: false },
     ];
   }
   const resume: Offered = { action: 'resume', label: 'Resume', primary: true };

@@ -23,7 +23,7 @@ const WORDS = {
       'Nothing more is sent. To write the rest later, retry the load or run the sync again: Lockstep reads before it writes, so it finds what was being sent.',
   },
   decline: {
-    button: 'Do not approve',
+    button: 'Decline',
     means: 'Nothing more is written. You can load the file or run the sync again later.',
   },
   restart: {

@@ -43,9 +43,9 @@ export async function whyApproval(
   if (isPartial) return 'Only the first orders were approved. The load waits until the others are approved.';
   const repeat = await loadedBefore(db, run.id);
   if (repeat?.isLikely)
-    return `Nothing is written yet: ${repeatsWords(repeat)}. Approve the load only if they are new orders; otherwise cancel it, and load a file with the other rows.`;
+    return `Nothing is written yet: ${repeatsWords(repeat)}. Approve the load only if they are new orders; otherwise decline it, and load a file with the other rows.`;
   if (options.doubt !== undefined)
-    return `Nothing is written yet: ${options.doubt}. Approve the load only if each line is an order; otherwise cancel it.`;
+    return `Nothing is written yet: ${options.doubt}. Approve the load only if each line is an order; otherwise decline it.`;
   if (options.confirm) return 'Nothing is written yet: the load waits for approval.';
   const extent = { writes, of: (await countRows(db, run.id)).in };
   return exceeds(options, extent) ? exceedsMessage('rows', options, extent) : undefined;
