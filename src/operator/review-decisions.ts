@@ -198,5 +198,5 @@ export function stateOf({ kind, run, choice, appliedBy, undoneAt, lapsedAt, laps
   if (lapsedAt !== null) return LAPSED_WORDS[lapsedBecause ?? 'not needed'];
   if (appliedBy !== null) return `applied by ${appliedBy}`;
   if (choice === 'later') return 'still to decide';
-  return kind === 'order' ? `waits for: runs retry ${run}` : 'waits for the next run';
+  return kind === 'order' ? `waits for a retry of ${run}` : 'waits for the next run';
 }

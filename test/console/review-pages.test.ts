@@ -84,6 +84,8 @@ describe.runIf(CHROMIUM)('review', () => {
     );
     await page.getByRole('link', { name: 'See it, or undo it' }).click();
     await expectSound(page, 'a decision about several orders');
+    const run = await page.getByRole('cell', { name: 'waits for a retry of' }).getByRole('link').textContent();
+    expect(run).toMatch(/^run-/);
     await page.getByRole('button', { name: 'Undo it and the 2 equal decisions' }).click();
     expect(await page.textContent('[role=status]')).toContain(
       'and 2 other orders are undone: they are in review again.',

@@ -5,6 +5,7 @@ import { canUndo, stateOf } from '../../operator/review-decisions.ts';
 import type { Group, GroupChoice } from '../actions/review-actions.ts';
 import { Act } from '../parts/inputs.tsx';
 import { addressOf, Foreign, Link, Table, Time } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 
 export function itemAddress(id: string): string {
   return `/review/items/${encodeURIComponent(id)}`;
@@ -31,7 +32,7 @@ export function DecisionTable({ decisions, canAct }: DecisionTableProps) {
         [decision.choice, ' ', decision.record !== null && <Foreign text={decision.record} most={40} />],
         <Foreign text={decision.decidedBy} most={60} />,
         <Time at={decision.decidedAt} />,
-        stateOf(decision),
+        <Words text={stateOf(decision)} />,
         decision.note !== null && <Foreign text={decision.note} most={300} />,
         canUndo(decision) && canAct && <Undo decision={decision} />,
       ])}
