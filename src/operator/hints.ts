@@ -1,14 +1,17 @@
 /** Prints reasons with commands that can be pasted. */
 import type { Hints } from '../base/reasons/reasons.ts';
 import { shellWord } from '../base/reasons/template.ts';
-import { isOfOtherTenant } from '../engine/ledger/run-remedy.ts';
+import { isOfOtherTenant, isUnconfirmed } from '../engine/ledger/run-remedy.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 
 /** `hint` adds the --config and --data of this command to a command. */
 export function hintsFor(hint: (command: string) => string, run: Run): Hints {
   const { id, account, planId } = run;
   const plan = planId !== undefined && { plan: planId };
-  return { command: hint, about: { run: id, account, again: againWords(run), ...plan } };
+  return {
+    command: hint,
+    about: { run: id, account, again: againWords(run), unconfirmed: isUnconfirmed(run), ...plan },
+  };
 }
 
 /** The command that works on the rows again which are not done. */

@@ -48,6 +48,17 @@ const AGAIN: readonly (readonly [RunStatus, Partial<Run>, string])[] = [
   ['done', { dryRun: true }, 'orders load FILE --account acme'],
 ];
 
+test('rows of a run whose account has to be confirmed are sent after that', () => {
+  const run = { id: 'run-1', account: 'acme', status: 'paused', errorCode: 'IDENTITY_UNCLEAR' } as Run; // safe: only these are read
+  expect(
+    remedyFor(
+      'NEVER_SENT',
+      {},
+      hintsFor((command) => `lockstep ${command}`, run),
+    ),
+  ).toBe('To send it: first do what the message of the run says, then `lockstep runs resume run-1`.');
+});
+
 test.each(AGAIN)('rows of a run that is %s %j are worked on again by: %s', (status, run, command) => {
   expect(commandsOf('NEVER_SENT', { status, ...run })).toEqual([command]);
 });

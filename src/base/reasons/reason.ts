@@ -49,8 +49,9 @@ export type Reasons = Readonly<Record<string, Reason>>;
 
 /** Remedies that several reasons share. */
 export const REMEDIES = {
-  /** Works on the rows of a run again that are not done. `again`: the command for the state that the run is in, in words. */
-  AGAIN: '[?again `lockstep {again}`][!again `lockstep runs retry {run}`]',
+  /** Works on the rows of a run again that are not done. `again`: the command for the state that the run is in, in words. `unconfirmed`: whether a person first has to confirm the tenant. */
+  AGAIN:
+    '[?unconfirmed first do what the message of the run says, then ][?again `lockstep {again}`][!again `lockstep runs retry {run}`]',
   APPROVE:
     'See what it would write with `lockstep runs export {run} --out plan.csv`. Approve it with [?plan `lockstep runs resume {run} --plan {plan}`][!plan `lockstep runs resume {run}`], or decline it with `lockstep runs cancel {run}`.',
   DOCTOR: 'Run `lockstep doctor --account {account}`.',

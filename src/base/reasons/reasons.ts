@@ -25,7 +25,7 @@ const REASONS = new Map<string, Reason>(Object.values(REASON_AREAS).flatMap((are
 export interface Hints {
   /** A command to copy, with the --config and --data of this process: `runs show X` → `lockstep runs show X --data D`. */
   command(command: string): string;
-  /** Values for commands that are not among the facts: `run`, `account`, `again` (REMEDIES.AGAIN). */
+  /** Values for commands that are not among the facts: `run`, `account`, `again` and `unconfirmed` (REMEDIES.AGAIN). */
   readonly about?: Facts;
 }
 
