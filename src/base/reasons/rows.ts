@@ -76,7 +76,7 @@ export const ROW_REASONS = {
     sentence:
       'The service has more than one {what}[?before  (already before this run)][?audit  (found by an audit after the run)]: {ids}.',
     remedy:
-      'Delete all but one at the service. Then run the sync again; the row of a load can be ignored (`lockstep review`).',
+      'Delete all but one at the service. Then, for an order, ignore the row with `lockstep review`; for a contact, run the sync again.',
   },
   LOST: {
     meaning: 'The run created the record, and a later read of the list did not find it.',
