@@ -11,6 +11,7 @@ import {
   supersedeRuns,
 } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
+import { bindAccount } from '../../src/engine/ledger/scopes/scopes.ts';
 import { openedMessage } from '../../src/operator/alerts/message.ts';
 import { requireResumable } from '../../src/operator/run-actions.ts';
 import { statusOf } from '../../src/operator/status.ts';
@@ -61,6 +62,20 @@ describe('a run', () => {
     ]);
     await done(1);
     expect(await keys()).toEqual([]);
+  });
+
+  test('that failed is no problem once its sync has run for the tenant that its account is now', async () => {
+    const { pool } = database;
+    const away = { code: 'SERVICE_AWAY', message: 'away' };
+    await endRun(pool, (await begin({ scope: 'acme' })).id, 'failed', away);
+    await endRun(pool, (await begin({ scope: 'acme~2' })).id, 'cancelled', away);
+    expect(await keys()).toEqual(['run-failed:nightly:acme']);
+    await endRun(pool, (await begin({ scope: 'acme~2' })).id, 'failed', away);
+    expect(await keys()).toEqual(['run-failed:nightly:acme~2']);
+    await endRun(pool, (await begin({ scope: 'acme~2' })).id, 'done');
+    expect(await keys()).toEqual([]);
+    await bindAccount(pool, 'acme', 'acme');
+    expect(await keys()).toEqual(['run-failed:nightly:acme']);
   });
 
   test('of a watched folder with a refused file is a problem until a file of its name is found again, or a person acknowledges it', async () => {

@@ -12,15 +12,19 @@ import { LATEST_DAYS } from './run-list.ts';
 const MANY_ROWS = 10;
 
 /** SQL: of each sync and loaded file, the latest run that is done, and the latest that failed. */
-const LATEST = `select distinct on (sync, scope, status) id, job, options, sync, scope, resource, status, phase, counts, created_at,
+const LATEST = `select distinct on (sync, scope, status) id, job, options, sync, account, scope, resource, status, phase, counts, created_at,
     acknowledged_revision is not distinct from revision as is_acknowledged from ledger.runs
   where status in ('done', 'failed') and not dry_run and part_of is null
     and (ended_at > now() - interval '${LATEST_DAYS} days' or id = any($2))
   order by sync, scope, status, created_at desc`;
 
-/** SQL: another run has replaced the failed run `u`, and is done. */
-const IS_REPLACED = `(u.phase is null and exists (select from latest o where o.status = 'done' and o.scope = u.scope
-  and o.resource = u.resource and o.created_at > u.created_at))`;
+/**
+ * SQL: a later run has replaced the failed run `u`: one of its sync, or one that is done and has decided its records again. After
+ * the account has become another tenant, `u` cannot be resumed, so a run of its sync for the new tenant replaces it too.
+ */
+const IS_REPLACED = `exists (select from latest o where o.created_at > u.created_at and (
+  o.sync = u.sync and (o.scope = u.scope or exists (select from ledger.accounts a where a.name = u.account and a.scope = o.scope))
+  or u.phase is null and o.status = 'done' and o.scope = u.scope and o.resource = u.resource))`;
 
 /** SQL: after the run `u` of contacts, a run of another sync has read the same contacts, or all: its rows count, as in the review. */
 const IS_READ_AGAIN = `(u.job = 'contacts' and exists (select from latest o where o.job = 'contacts' and o.status = 'done'
@@ -46,11 +50,11 @@ const REFUSING = `select u.id from ledger.runs u
     and u.acknowledged_revision is distinct from u.revision and ${HAS_REFUSED_FILE}`;
 
 /**
- * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed and no run that is done has replaced
- * it, and the latest run that is done, if it has rows with one of these verdicts that no later run of contacts has read, or an
- * audit found a violation in it. A failed run says nothing about earlier rows; what a person has acknowledged counts no more,
- * except a violation. Of a sync that watches a folder: all runs with a refused file. `kept`: runs that count however long ago
- * they ended. The newest come first.
+ * The unfinished runs, and of each sync and loaded file: the latest ended run, if it failed and no run has replaced it, and the
+ * latest run that is done, if it has rows with one of these verdicts that no later run of contacts has read, or an audit found a
+ * violation in it. A failed run says nothing about earlier rows; what a person has acknowledged counts no more, except a
+ * violation. Of a sync that watches a folder: all runs with a refused file. `kept`: runs that count however long ago they ended.
+ * The newest come first.
  */
 export async function runsInNeed(
   db: Queryable,
@@ -60,7 +64,7 @@ export async function runsInNeed(
     db,
     `part_of is null and id = any(array(select id from ledger.runs where status in ('running', 'paused')
        union all (with latest as materialized (${LATEST}) select u.id from latest u where case status
-         when 'failed' then not is_acknowledged and not ${IS_REPLACED} and not exists (select from latest o where o.sync = u.sync and o.scope = u.scope and o.created_at > u.created_at)
+         when 'failed' then not is_acknowledged and not ${IS_REPLACED}
          else not is_acknowledged and not (u.job = 'orders' and u.options ? 'folder') and ${UNCORRECTED} ?| $1 and not ${IS_READ_AGAIN} or exists (
            select from ledger.audit_debts d left join ledger.runs part on part.id = d.run_id
            where d.violation is not null and (d.run_id = u.id or part.part_of = u.id)) end)
