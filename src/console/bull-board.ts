@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { policy, requirePerson } from './access/guard.ts';
 import type { Board, BoardNeeds } from './open-bull-board.ts';
+import { readGiven } from './read-given.ts';
 
 const BOARD = '/queues/board';
 /** Its views, which are addresses that a person may open. */
@@ -26,14 +27,14 @@ export function addBullBoard(app: FastifyInstance, needs: BoardNeeds): void {
     });
   app.get(`${BOARD}/api/*`, async (request, reply) => {
     requirePerson(request);
-    const query = z.record(z.string(), z.unknown()).parse(request.query);
-    const read = await (await board()).read(`/api/${below.parse(request.params)['*']}`, query);
+    const query = readGiven(z.record(z.string(), z.unknown()), request.query);
+    const read = await (await board()).read(`/api/${readGiven(below, request.params)['*']}`, query);
     if (read === undefined) return reply.callNotFound();
     return reply.code(read.status).header('cache-control', 'no-store').send(read.body);
   });
   // They hold nothing secret.
   app.get(`${BOARD}/static/*`, async (request, reply) => {
-    const file = (await board()).fileAt(below.parse(request.params)['*']);
+    const file = (await board()).fileAt(readGiven(below, request.params)['*']);
     if (file === undefined) return reply.callNotFound();
     return reply.header('cache-control', 'public, max-age=86400').type(file.type).send(file.content);
   });

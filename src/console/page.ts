@@ -1,10 +1,10 @@
 /** What a page is: its address, what it reads from it, and what it shows. */
 import type { Child } from 'hono/jsx';
 import { z } from 'zod';
-import { explainIssue } from '../settings/issues.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Person } from './access/people.ts';
 import type { AssetName } from './assets.ts';
+import { readGiven } from './read-given.ts';
 import type { SharedNeeds } from './shared-needs.ts';
 
 /** A page reads no secrets. */
@@ -85,7 +85,7 @@ export function definePage<Params extends z.ZodType, Query extends z.ZodType>(sp
   const { path, params, query, show } = spec;
   // Safe: without a schema there are no values.
   const read = <Schema extends z.ZodType>(schema: Schema | undefined, given: unknown) =>
-    (schema ?? NOTHING).parse(given, { error: explainIssue }) as z.output<Schema>;
+    readGiven(schema ?? NOTHING, given) as z.output<Schema>;
   return {
     path,
     show: async (context, given) =>

@@ -6,7 +6,8 @@ import { VERDICTS } from '../engine/ledger/rows.ts';
 import { readRun } from '../engine/ledger/runs.ts';
 import { accountPath } from '../operator/page-paths.ts';
 import { EXPORT_TITLES, exportedLines, titled } from '../operator/row-export.ts';
-import { requirePerson } from './access/guard.ts';
+import { isOfProgram, requirePerson } from './access/guard.ts';
+import { sendFailure } from './api/routes.ts';
 import { type Failure, failureOf } from './failures.ts';
 import { addActionForms } from './forms/action-forms.ts';
 import { addDeliveryForms } from './forms/delivery-forms.ts';
@@ -52,6 +53,7 @@ import { target } from './pages/target.tsx';
 import { Button } from './parts/inputs.tsx';
 import { Empty } from './parts/parts.tsx';
 import { Words } from './parts/words.tsx';
+import { readGiven } from './read-given.ts';
 import type { SharedNeeds } from './shared-needs.ts';
 
 export const PAGES: readonly Page[] = [
@@ -114,8 +116,8 @@ export function addPages(app: FastifyInstance, needs: SharedNeeds): void {
   addLinkForms(app, needs);
   app.get('/runs/:run/rows.csv', async (request, reply) => {
     requirePerson(request);
-    const { run: id } = z.object({ run: z.string() }).parse(request.params);
-    const { verdict } = z.object({ verdict: z.enum(VERDICTS).optional() }).parse(request.query);
+    const { run: id } = readGiven(z.object({ run: z.string() }), request.params);
+    const { verdict } = readGiven(z.object({ verdict: z.enum(VERDICTS).optional() }), request.query);
     const lines = exportedLines(needs.pool, await readRun(needs.pool, id), verdict, needs.hint);
     return reply
       .type(CSV)
@@ -150,6 +152,7 @@ function answerFailures(app: FastifyInstance, { database, people, hint }: Shared
     const { httpStatus, code } = failure;
     if (httpStatus >= 500) request.log.error({ err: error, path: request.routeOptions.url }, 'a page cannot be shown');
     if (isStream(request)) return failedStream(request, reply, failure);
+    if (isOfProgram(request)) return sendFailure(reply, failure);
     if (code === 'CONSOLE_SIGN_IN') return toLogin(request, reply);
     const { person } = request;
     const again = httpStatus !== 503 ? undefined : request.method === 'GET' ? 'read' : 'sent';

@@ -70,6 +70,13 @@ test('a program gets the downloads of pages with its token', async () => {
   const [withToken, without] = await Promise.all([download({ authorization: `Bearer ${TOKEN}` }), download({})]);
   expect([withToken.status, withToken.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
   expect(without.status).toBe(303);
+  const errorOf = async (path: string, token: string) => {
+    const answer = await fetch(web.url + path, { headers: { authorization: `Bearer ${token}` }, redirect: 'manual' });
+    return [answer.status, JSON.parse(await answer.text()).error.code];
+  };
+  expect(await errorOf('/links.csv', 'another-token-that-is-long')).toEqual([401, 'CONSOLE_SIGN_IN']);
+  expect(await errorOf('/runs/x/rows.csv', TOKEN)).toEqual([404, 'RUN_UNKNOWN']);
+  expect(await errorOf('/runs/x/results/y', TOKEN)).toEqual([400, 'REQUEST_INVALID']);
 });
 
 test('an address with a NUL character is refused', async () => {

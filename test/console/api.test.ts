@@ -132,6 +132,9 @@ test('says what is wrong with a request', async () => {
   expect(await pageAt(web, '/runs?status=bad')).toContain(
     'status: expected running, paused, done, failed or cancelled, got &quot;bad&quot;',
   );
+  expect(await pageAt(web, '/runs/run-1/results/x')).toContain(
+    'kind: expected results, created, updated, existing, invalid, rejected, review, unknown or unprocessed, got &quot;x&quot;',
+  );
   expect(await call('/nothing')).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } });
   expect(await call('/runs/x/explode', {})).toMatchObject({ status: 400 });
 });

@@ -100,23 +100,35 @@ function requireOwnOrigin({ method, headers, host, url }: FastifyRequest): void 
 
 /** Who asks: by token, by session, or anyone on this machine. */
 export async function personOf(request: FastifyRequest, people: People): Promise<Person | undefined> {
-  const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const token = tokenOf(request);
   if (token !== undefined) return people.ofToken(token);
   if (people.isOpen) return { name: 'operator', role: 'operator' };
   const cookie = request.cookies[COOKIE];
   return cookie === undefined ? undefined : people.ofCookie(cookie);
 }
 
+function tokenOf({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+/** Whether the answer is JSON also if it fails: a program reads it. */
+export function isOfProgram(request: FastifyRequest): boolean {
+  return request.url.startsWith('/api/') || tokenOf(request) !== undefined;
+}
+
 /** @throws LockstepError CONSOLE_SIGN_IN */
-export function requirePerson({ person }: FastifyRequest): Person {
-  if (person) return person;
-  throw new LockstepError('CONSOLE_SIGN_IN', 'Sign in first.');
+export function requirePerson(request: FastifyRequest): Person {
+  if (request.person) return request.person;
+  const message = isOfProgram(request)
+    ? 'The request has no token of console.tokens. Send one: Authorization: Bearer TOKEN'
+    : 'Sign in first.';
+  throw new LockstepError('CONSOLE_SIGN_IN', message);
 }
 
 /** @throws LockstepError CONSOLE_NOT_ALLOWED */
 export function requireOperator(person: Person): void {
   if (person.role === 'operator') return;
-  const message = `${person.name} may look at everything and change nothing. Sign in as an operator`;
+  const message = `${person.name} is a viewer. Only an operator may do this`;
   throw new LockstepError('CONSOLE_NOT_ALLOWED', message);
 }
 

@@ -9,6 +9,7 @@ import { takeSaid } from '../forms/flash-message.ts';
 import { formOf } from '../forms/forms.ts';
 import { type Frame, renderFrame } from '../layout.tsx';
 import { Field, Hidden, Submit } from '../parts/inputs.tsx';
+import { readGiven } from '../read-given.ts';
 import { COOKIE, setSession } from './guard.ts';
 import { type People, SESSION_MS } from './people.ts';
 
@@ -28,13 +29,13 @@ export async function addLogin(
   await app.register(rateLimit, { global: false });
   app.get('/login', (request, reply) => {
     if (request.person) return reply.redirect('/');
-    const { to } = z.object({ to: z.string().prefault('/') }).parse(request.query);
+    const { to } = readGiven(z.object({ to: z.string().prefault('/') }), request.query);
     const ended = request.cookies[COOKIE] === undefined ? undefined : 'Your session has ended. Sign in again.';
     const problem = takeSaid(request, reply)?.text ?? ended;
     return reply.type('text/html; charset=utf-8').send(loginPage({ hasNames: people.hasNames, hint, to, problem }));
   });
   app.post('/login', { config: { rateLimit: TRIES } }, async (request, reply) => {
-    const { name, password, to } = form.parse(Object.fromEntries(formOf(request)));
+    const { name, password, to } = readGiven(form, Object.fromEntries(formOf(request)));
     const entered = await people.signIn(name, password);
     const refused = entered ? undefined : 'PASSWORD_WRONG';
     await keepAction(pool, { who: name, via: 'page', action: 'sign-in', about: request.ip, refused });

@@ -1,8 +1,8 @@
 /** One operation of the API: its address, its schemas, and what it does. The OpenAPI document is made from the same. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { explainIssue } from '../../settings/issues.ts';
 import type { Taking } from '../actions/actions.ts';
+import { readGiven } from '../read-given.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 
 export interface Endpoint {
@@ -68,7 +68,7 @@ export function defineEndpoint<Params extends z.ZodObject, Query extends z.ZodOb
     answerTo: (needs, given) => {
       // Safe: without a schema there are no fields.
       const read = <S extends z.ZodObject>(schema: z.ZodObject, value: unknown) =>
-        schema.parse(value ?? {}, { error: explainIssue }) as z.output<S>;
+        readGiven(schema, value ?? {}) as z.output<S>;
       const file = isFile && given.body instanceof Readable ? given.body : undefined;
       return work(needs, {
         taking: given.taking,

@@ -19,6 +19,7 @@ import {
 } from '../actions/actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { isLarge } from '../pages/run-load.tsx';
+import { readGiven } from '../read-given.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { say } from './flash-message.ts';
 import { formOf, onForm, tell } from './forms.ts';
@@ -32,30 +33,30 @@ const why = z.object({ reason: z.string().trim().max(200).optional() });
 
 export function addActionForms(app: FastifyInstance, needs: SharedNeeds): void {
   onForm(app, '/runs/:run/:action', async ({ taking, params, given, reply }) => {
-    const { run, action } = ofRun.parse(params);
-    const first = firstOrders.parse(given.first);
+    const { run, action } = readGiven(ofRun, params);
+    const first = readGiven(firstOrders, given.first);
     const isAsked = action === 'resume' && first === undefined && (await isTyped(needs, run));
     if (isAsked) return `/runs/${encodeURIComponent(run)}/approve`;
     await tell(reply, needs, () => actOnRun(needs, taking, action, run, { seen: given.plan ?? '', first }));
     return `/runs/${encodeURIComponent(run)}`;
   });
   onForm(app, '/syncs/:sync/:action', async ({ taking, params, given, reply }) => {
-    const { sync, action } = ofSync.parse(params);
-    const done = await tell(reply, needs, () => actOnSync(needs, taking, action, sync, why.parse(given)));
+    const { sync, action } = readGiven(ofSync, params);
+    const done = await tell(reply, needs, () => actOnSync(needs, taking, action, sync, readGiven(why, given)));
     return done?.run === undefined ? '/syncs' : `/runs/${done.run}`;
   });
   onForm(app, '/accounts/:account/examine', async ({ taking, params, reply }) => {
-    const { account } = ofAccount.parse(params);
+    const { account } = readGiven(ofAccount, params);
     await tell(reply, needs, () => needs.examinations.begin(account, taking));
     return accountPath(account);
   });
   onForm(app, '/accounts/:account/:action', async ({ taking, params, given, reply }) => {
-    const { account, action } = ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }).parse(params);
-    await tell(reply, needs, () => actOnAccount(needs, taking, action, account, why.parse(given)));
+    const { account, action } = readGiven(ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }), params);
+    await tell(reply, needs, () => actOnAccount(needs, taking, action, account, readGiven(why, given)));
     return accountPath(account);
   });
   onForm(app, '/confirm/:action', async ({ taking, params, given, request, reply }) => {
-    const { action } = ofRuns.parse(params);
+    const { action } = readGiven(ofRuns, params);
     const how = { declines: given.kind === 'decline' }; // what the page has asked about, though the run may have changed
     const [first = '', ...rest] = formOf(request).getAll('run');
     if (rest.length === 0) {

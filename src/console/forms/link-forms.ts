@@ -12,6 +12,7 @@ import { readParts } from '../loads/multipart.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
 import { filledIn } from '../page.ts';
 import { addressOf } from '../parts/parts.tsx';
+import { readGiven } from '../read-given.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { onForm, takingOf, tell } from './forms.ts';
 
@@ -30,7 +31,7 @@ const imported = z.object({
 export function addLinkForms(app: FastifyInstance, needs: SharedNeeds): void {
   const { uploads, maxBytes } = needs.loads;
   onForm(app, '/links/remove', async ({ taking, given, reply }) => {
-    const link = removed.parse(given);
+    const link = readGiven(removed, given);
     await tell(reply, needs, () => unlink(needs, taking, link));
     return '/links';
   });
@@ -40,7 +41,7 @@ export function addLinkForms(app: FastifyInstance, needs: SharedNeeds): void {
     await tell(reply, needs, async () => {
       requireOperator(taking.person);
       const sent = await readParts(request, uploads, maxBytes);
-      const { target, account, text, replace, dry, file: id, name } = imported.parse(sent.given);
+      const { target, account, text, replace, dry, file: id, name } = readGiven(imported, sent.given);
       const isDryRun = dry === 'yes';
       const file = sent.file ?? { id: id ?? (await uploads.write([Buffer.from(text)])), name };
       try {
@@ -57,7 +58,7 @@ export function addLinkForms(app: FastifyInstance, needs: SharedNeeds): void {
   });
   app.get('/links.csv', async (request, reply) => {
     requirePerson(request);
-    const query = linkQuery.parse(filledIn(Object(request.query)));
+    const query = readGiven(linkQuery, filledIn(Object(request.query)));
     const lines = linkLines(needs.pool, await toLinkFilter(needs.pool, query));
     reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="links.csv"');
     return reply.send(Readable.from(lines));

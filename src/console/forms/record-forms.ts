@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isOperationName, type OperationName } from '../../contract/operations.ts';
 import type { HandCall } from '../../engine/ledger/console/hand-calls.ts';
 import type { ConsoleNeeds } from '../needs.ts';
+import { readGiven } from '../read-given.ts';
 import { bodyFrom } from '../records/fields.ts';
 import { isApplied } from '../records/state.ts';
 import { settleByHand, writeAgain, writeByHand } from '../records/write.ts';
@@ -26,9 +27,9 @@ const ofOnce = z.object({ once: z.uuid() });
 
 export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void {
   onForm(app, '/records/:account/call/:operation', async ({ taking, params, request, reply }) => {
-    const { account, operation } = target.parse(params);
+    const { account, operation } = readGiven(target, params);
     const given = withMove(Object.fromEntries(formOf(request)));
-    const { once, page, shown, pipeline, filled = '' } = sent.parse(given);
+    const { once, page, shown, pipeline, filled = '' } = readGiven(sent, given);
     const path = Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) => (name.startsWith('path.') ? [[name.slice(5), value]] : [])),
     );
@@ -47,12 +48,12 @@ export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void 
     return after(reply, await writeByHand(needs, taking, writing), once);
   });
   onForm(app, '/calls/:call/again', async ({ taking, params, given, reply }) => {
-    const { call } = ofCall.parse(params);
-    const { once } = ofOnce.parse(given);
+    const { call } = readGiven(ofCall, params);
+    const { once } = readGiven(ofOnce, given);
     return after(reply, await writeAgain(needs, taking, call, once), once);
   });
   onForm(app, '/calls/:call/applied', async ({ taking, params, reply }) => {
-    const { call } = ofCall.parse(params);
+    const { call } = readGiven(ofCall, params);
     return after(reply, await settleByHand(needs, taking, call, 'applied'), call);
   });
 }

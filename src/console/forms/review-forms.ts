@@ -12,6 +12,7 @@ import {
 } from '../actions/review-actions.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { groupAddress, itemAddress } from '../pages/review-parts.tsx';
+import { readGiven } from '../read-given.ts';
 import { onForm, tell } from './forms.ts';
 
 const MOST_NOTE = 1_000;
@@ -32,8 +33,8 @@ const bulk = z.object({
 
 export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void {
   onForm(app, '/review/items/:id/decide', async ({ taking, params, given, reply }) => {
-    const { id } = item.parse(params);
-    const { choice: button, record, sameCustomer, ...rest } = decided.parse(given);
+    const { id } = readGiven(item, params);
+    const { choice: button, record, sameCustomer, ...rest } = readGiven(decided, given);
     const chosen = { ...rest, ...choiceOf(button, record), sameCustomer: sameCustomer === 'yes' };
     const before = (await readReviewed(needs.pool, id)).item;
     const link = { path: itemAddress(id), words: 'See it, or undo it' };
@@ -43,13 +44,13 @@ export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void 
     return next === undefined ? '/review' : itemAddress(next);
   });
   onForm(app, '/review/items/:id/undo', async ({ taking, params, given, reply }) => {
-    const { id } = item.parse(params);
-    const { entry, sameCustomer } = undone.parse(given);
+    const { id } = readGiven(item, params);
+    const { entry, sameCustomer } = readGiven(undone, given);
     await tell(reply, needs, () => undoItem(needs, taking, id, { entry, sameCustomer: sameCustomer === 'yes' }));
     return itemAddress(id);
   });
   onForm(app, '/review/confirm', async ({ taking, given, reply }) => {
-    const { reason, account, sync, ...chosen } = bulk.parse(given);
+    const { reason, account, sync, ...chosen } = readGiven(bulk, given);
     const group = { reason, account, sync };
     const link = { path: '/review/decisions', words: 'See the decisions, or undo them' };
     const done = await tell(reply, needs, () => decideGroup(needs, taking, group, chosen), link);
@@ -60,10 +61,10 @@ export function addReviewForms(app: FastifyInstance, needs: ConsoleNeeds): void 
 /** A button says its choice; that of a candidate also its record: `use:15`. */
 function choiceOf(button: string, record: string | undefined): { readonly choice: Choice; readonly record?: string } {
   const [word, ...rest] = button.split(':');
-  const choice = z.enum(CHOICES).parse(word);
+  const choice = readGiven(z.enum(CHOICES), word);
   if (choice !== 'use') return { choice };
   return {
     choice,
-    record: z.string('enter the id of the record').parse(rest.length > 0 ? rest.join(':') : record?.trim()),
+    record: readGiven(z.string('enter the id of the record'), rest.length > 0 ? rest.join(':') : record?.trim()),
   };
 }

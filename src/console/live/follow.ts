@@ -5,6 +5,7 @@ import { personOf, requirePerson } from '../access/guard.ts';
 import { type Failure, failureOf } from '../failures.ts';
 import { renderBody } from '../layout.tsx';
 import { contextOf, type Page } from '../page.ts';
+import { readGiven } from '../read-given.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { eventOf, type Live, type News, type Reading } from './live.ts';
 import { sharedRead } from './shared-reads.ts';
@@ -33,7 +34,7 @@ export function follow(needs: SharedNeeds, live: Live, { page, request, reply }:
   const person = requirePerson(request);
   const { params, query } = request;
   const path = pathOf(request);
-  const { seen = '' } = z.object({ seen: z.string().optional() }).parse(query);
+  const { seen = '' } = readGiven(z.object({ seen: z.string().optional() }), query);
   const key = `${person.role} ${path}`;
   const stream = live.follow(key, read, { seen, refusal });
   return reply.headers(HEADERS).send(stream);

@@ -11,6 +11,7 @@ import { approveTyped, keeping } from '../actions/actions.ts';
 import { say } from '../forms/flash-message.ts';
 import { formOf, onForm, takingOf, tell } from '../forms/forms.ts';
 import { addressOf } from '../parts/parts.tsx';
+import { readGiven } from '../read-given.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { correctLoad } from './correct.ts';
 import type { Fixes } from './fixes.ts';
@@ -22,6 +23,7 @@ import { nothingSent, UPLOAD_TIMEOUT_MS, type Upload } from './uploads.ts';
 const ofRun = z.object({ run: z.string() });
 const ofUpload = z.object({ upload: z.string() });
 const fields = z.object({ account: z.string().min(1), text: z.string().prefault('') });
+const replacement = z.object({ column: z.coerce.number().int().min(0).optional(), find: z.string(), put: z.string() });
 
 export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promise<void> {
   const { loads, settings } = needs;
@@ -49,16 +51,16 @@ export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promis
   });
 
   onForm(app, '/load/:upload/remove', async ({ taking, params, reply }) => {
-    const upload = await loads.uploads.read(ofUpload.parse(params).upload);
+    const upload = await loads.uploads.read(readGiven(ofUpload, params).upload);
     await tell(reply, needs, () => loads.remove(upload, taking));
     return '/load';
   });
 
   onForm(app, '/load/:upload', async ({ taking, params, given, reply }) => {
     requireOperator(taking.person);
-    const { upload: id } = ofUpload.parse(params);
+    const { upload: id } = readGiven(ofUpload, params);
     try {
-      await loads.begin(await loads.uploads.read(id), loadForm.parse(given), taking);
+      await loads.begin(await loads.uploads.read(id), readGiven(loadForm, given), taking);
     } catch (error) {
       if (!(error instanceof LockstepError) || error.code !== 'LOAD_BEGUN') throw error;
       say(reply, { tone: 'bad', text: error.message });
@@ -67,14 +69,14 @@ export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promis
   });
 
   onForm(app, '/runs/:run/approve', async ({ taking, params, given, reply }) => {
-    const { run: id } = ofRun.parse(params);
+    const { run: id } = readGiven(ofRun, params);
     const typed = { typed: given.writes ?? '', seen: given.plan ?? '' };
     const done = await tell(reply, needs, () => approveTyped(needs, taking, id, typed));
     return done?.refused === undefined ? `/runs/${id}` : `/runs/${id}/approve`;
   });
 
   onForm(app, '/runs/:run/fix', async ({ taking, params, request }) => {
-    const { run: id } = ofRun.parse(params);
+    const { run: id } = readGiven(ofRun, params);
     const form = formOf(request);
     const how = { fixes: fixesIn(form), createsCustomers: form.get('customers') === 'yes' };
     const corrected = await correctLoad(needs, taking, id, how);
@@ -83,13 +85,13 @@ export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promis
 
   app.get('/runs/:run/results/:kind', async (request, reply) => {
     requirePerson(request);
-    const { run: id, kind } = ofRun.extend({ kind: z.enum(RESULT_KINDS) }).parse(request.params);
+    const { run: id, kind } = readGiven(ofRun.extend({ kind: z.enum(RESULT_KINDS) }), request.params);
     return sendFile(reply, await loads.resultOf(id, kind));
   });
 
   app.get('/load/:upload/file', async (request, reply) => {
     requireOperator(requirePerson(request));
-    const { upload: id } = ofUpload.parse(request.params);
+    const { upload: id } = readGiven(ofUpload, request.params);
     return sendFile(reply, await loads.uploads.open(await loads.uploads.read(id)));
   });
 }
@@ -100,9 +102,11 @@ function sendFile(reply: FastifyReply, { name, handle }: OpenedFile): FastifyRep
 }
 
 function fixesIn(form: URLSearchParams): Fixes {
-  const { column, find, put } = z
-    .object({ column: z.coerce.number().int().min(0).optional(), find: z.string(), put: z.string() })
-    .parse({ column: form.get('column') || undefined, find: form.get('find') ?? '', put: form.get('put') ?? '' });
+  const { column, find, put } = readGiven(replacement, {
+    column: form.get('column') || undefined,
+    find: form.get('find') ?? '',
+    put: form.get('put') ?? '',
+  });
   const cells = new Map([...form].filter(([name]) => name.startsWith('cell.')));
   return { cells, replacement: column === undefined ? undefined : { column, find, put } };
 }
@@ -121,7 +125,7 @@ async function take(
 ): Promise<Upload> {
   const { file } = await readParts(request, uploads, maxBytes, given);
   try {
-    const { account: asked, text } = fields.parse(given);
+    const { account: asked, text } = readGiven(fields, given);
     const account = accountNamed(settings, asked).name;
     if (file) return await uploads.keep(file.id, { name: file.name, account });
     if (text.trim() === '') throw nothingSent();
