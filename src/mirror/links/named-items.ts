@@ -1,6 +1,6 @@
 /** The items that a task names in its own title and description, which may hold HTML. Pure. */
 import type { Target, TaskState } from '../../contract/target.ts';
-import { decodeEntities } from '../targets/items/item-text.ts';
+import { decodeEntities, MAX_HTML } from '../targets/items/item-text.ts';
 
 /** Tags that can be inside a word: the text before and after them is read as one word. */
 const WITHIN_WORDS = new Set(
@@ -13,7 +13,7 @@ export function itemsNamedBy(
   itemsIn: NonNullable<Target['itemsIn']>,
 ): readonly string[] {
   // Each part is read alone, so no name spans two parts; if several names begin alike, each is read to its own end.
-  const texts = [title, description].flatMap(readableParts);
+  const texts = [title, description].flatMap((html) => readableParts(html.slice(0, MAX_HTML)));
   return [...new Set(texts.flatMap((text) => [...itemsIn(text)]))];
 }
 

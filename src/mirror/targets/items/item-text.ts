@@ -9,7 +9,7 @@ const MAX_TEXT = 20_000;
 const CLOSE = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 
 /** No person writes more markup for the longest text, or nests it deeper; reading it would take long. */
-const MAX_HTML = 5 * MAX_TEXT;
+export const MAX_HTML = 5 * MAX_TEXT;
 const MAX_DEPTH = 100;
 
 /** Block elements are separated by line breaks, links keep their addresses, and line breaks of plain text stay. */
