@@ -23,6 +23,7 @@ describe('what a task names', () => {
     ['what is commented out, or a style', 'x', '<!-- ABC-7 --><style>ABC-8</style> <!-- ABC-9', []],
     ['another attribute', 'x', '<img alt="ABC-7" data-href="https://acme.atlassian.net/browse/ABC-8">', []],
     ['markup that is text', 'x', '&lt;a href="ABC-7"&gt;', ['ABC-7']],
+    ['what is after the first 100,000 characters', '', `ABC-7 ${'x '.repeat(50_000)} ABC-8`, ['ABC-7']],
     ['an address in angles', 'x', '<https://acme.atlassian.net/browse/XY-7>', ['XY-7']],
   ])('%s', (_what, title, description, expected) => {
     expect(itemsNamedBy({ title, description }, jira)).toEqual(expected);
