@@ -1,7 +1,7 @@
 /** Finds the header of a file below its title: people and reports write lines above it. */
 import { isBlank } from './blank-rows.ts';
 import type { ColumnMapping } from './columns.ts';
-import { isColumnName, recognise } from './recognise.ts';
+import { isColumnName, recogniseExactly } from './recognise.ts';
 import { addedColumnsOf } from './result-files.ts';
 
 /** A title has fewer rows than this. */
@@ -56,7 +56,7 @@ export function looksLikeHeader(row: readonly string[]): boolean {
 
 /** How many of these cells are names of columns. Only the beginning of a long row is checked. */
 export function knownNamesIn(cells: readonly string[]): number {
-  return cells.slice(0, 200).filter((name) => !['fuzzy', undefined].includes(recognise(name)?.how)).length;
+  return cells.slice(0, 200).filter(recogniseExactly).length;
 }
 
 /** What begins with a digit or a sign, or is an e-mail address: most rows have such a cell, and need no closer look. */
