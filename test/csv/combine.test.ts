@@ -163,15 +163,15 @@ test('needs a column for the order_id', async () => {
 });
 
 test('combines lines over blocks of a large file, and never more than a thousand', async () => {
-  const many = Array.from({ length: 20_000 }, (_, n) => `O-${Math.floor(n / 4)},ann@x.de,1,item ${n},`).join('\n');
+  const many = Array.from({ length: 6_000 }, (_, n) => `O-${Math.floor(n / 4)},ann@x.de,1,item ${n},`).join('\n');
   const { rows } = await combined(`${many}\n`, 'sum');
-  expect([rows.length, new Set(rows.map(({ values }) => values.amount))]).toEqual([5_000, new Set(['4'])]);
+  expect([rows.length, new Set(rows.map(({ values }) => values.amount))]).toEqual([1_500, new Set(['4'])]);
   const same = await combined('A,ann@x.de,1,,\n'.repeat(2_500), 'sum');
   expect(same.rows.map(({ lines }) => lines?.length)).toEqual([1_000, 1_000, 500]);
 });
 
 test('a limit counts orders, and reading stops there', async () => {
-  const file = await received(HEADER + LINES + 'C,cleo@x.de,1,,\n'.repeat(50_000));
+  const file = await received(HEADER + LINES + 'C,cleo@x.de,1,,\n'.repeat(10_000));
   let blocks = 0;
   async function* read() {
     for await (const block of file.read()) {

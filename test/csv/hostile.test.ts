@@ -56,7 +56,9 @@ test('reports a row of a million cells and reads the next row', async () => {
 });
 
 test('reads a file of one unclosed quote and many rows in bounded memory', async () => {
-  const file = await received(`order_id,client_id,description\nA,7,"open\n${'B,7,row after row\n'.repeat(400_000)}`);
+  const file = await received(
+    `order_id,client_id,description\nA,7,"open\n${`B,7,${'row after row '.repeat(5)}\n`.repeat(90_000)}`,
+  );
   const sheet = examineSheet(file);
   let [rows, largest] = [0, 0];
   const before = process.memoryUsage().heapUsed;
@@ -64,7 +66,7 @@ test('reads a file of one unclosed quote and many rows in bounded memory', async
     rows += batch.length;
     largest = Math.max(largest, batch.length);
   }
-  expect(rows).toBe(400_001);
+  expect(rows).toBe(90_001);
   expect(largest).toBeLessThan(30_000);
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1024 * 1024);
 });

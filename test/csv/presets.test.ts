@@ -9,8 +9,9 @@ import { anError } from '../support/matchers.ts';
 import { freshDir, loaded } from './files.ts';
 
 const SAMPLES = path.join(import.meta.dirname, 'samples');
+const presets = await readPresets();
 const sample = async (name: string, choices: SheetChoices = {}) =>
-  loaded(await readFile(path.join(SAMPLES, name)), { presets: await readPresets(), ...choices });
+  loaded(await readFile(path.join(SAMPLES, name)), { presets, ...choices });
 
 /** The values of a sample's first two orders. */
 const EXPECTED: Readonly<Record<string, readonly object[]>> = {
@@ -120,12 +121,12 @@ const EXPECTED: Readonly<Record<string, readonly object[]>> = {
 };
 
 test('each preset has a sample and is in docs/csv.md, and each sample is tested', async () => {
-  const presets = (await readPresets()).map(({ name }) => name);
+  const names = presets.map(({ name }) => name);
   const samples = (await readdir(SAMPLES)).sort();
-  expect(samples).toEqual([...presets.map((name) => `${name}.csv`), 'google-sheets.tsv'].sort());
+  expect(samples).toEqual([...names.map((name) => `${name}.csv`), 'google-sheets.tsv'].sort());
   expect(Object.keys(EXPECTED).sort()).toEqual(samples);
   const page = await readFile(path.join(import.meta.dirname, '../../docs/csv.md'), 'utf8');
-  expect(presets.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
 test.each(Object.entries(EXPECTED))('reads %s without any option', async (name, values) => {
@@ -155,7 +156,7 @@ test('--preset none reads a file without one, and --map and --combine-lines win 
 test('the columns of a template that are marked as needed are those of the export', async () => {
   const { sheet, rows } = await loaded(
     '*ContactName,EmailAddress,*InvoiceNumber,Reference,*InvoiceDate,Total,*Description\nAnn,a@x.de,INV-1,PO-7,1/11/26,5,Desk\n',
-    { presets: await readPresets() },
+    { presets },
   );
   expect([sheet.preset?.name, rows[0]?.values.order_id]).toEqual(['xero-invoices', 'INV-1']);
 });
@@ -164,7 +165,7 @@ test('of several columns that a preset names, the first one with cells is used',
   const header = 'Name,Email,Financial Status,Total,Lineitem name,Billing Name,Billing Phone,Phone';
   const phones = async (cells: string) => {
     const text = `${header}\n#1,a@x.de,paid,5,Mug,Ann,${cells}\n`;
-    return (await loaded(text, { presets: await readPresets() })).rows[0]?.values.customer_phone;
+    return (await loaded(text, { presets })).rows[0]?.values.customer_phone;
   };
   expect(await phones('+44 20 1,')).toBe('+44 20 1');
   expect(await phones('+44 20 1,+44 20 2')).toBe('+44 20 2');
@@ -182,7 +183,7 @@ test.each([
   ['x', 'CSV_PRESET_UNKNOWN', 'Choose '],
   ['hubspot-deals', 'CSV_PRESET_UNFIT', 'the file has none of its columns'],
 ])('--preset %s is refused with %s', async (preset, code, says) => {
-  const refused = loaded('order_id,client_id\nA,7\n', { presets: await readPresets(), preset });
+  const refused = loaded('order_id,client_id\nA,7\n', { presets, preset });
   await expect(refused).rejects.toMatchObject(anError(code, says, 2));
 });
 
@@ -240,7 +241,7 @@ test('a preset cannot be called none, and a missing directory is an error', asyn
 test('a refund of PayPal is of its receiver, and a withdrawal names no customer', async () => {
   const paypal = 'Transaction ID,Name,Gross,From Email Address,To Email Address';
   const text = `${paypal}\nT1,Ben Ode,(5.00),shop@example.com,ben@example.com\nT2,,-9.00,shop@example.com,\n`;
-  const { sheet, rows } = await loaded(text, { presets: await readPresets(), accounting: true });
+  const { sheet, rows } = await loaded(text, { presets, accounting: true });
   expect(rows).toMatchObject([
     { values: { amount: '-5', customer_email: 'ben@example.com' } },
     { status: 'invalid', problems: [{ code: 'NO_CUSTOMER' }] },
@@ -250,12 +251,12 @@ test('a refund of PayPal is of its receiver, and a withdrawal names no customer'
 
 test('a payment of Stripe names its customer in the metadata if it has no customer', async () => {
   const text = 'id,Amount,Currency,Customer Email,customer_email (metadata)\nch_1,5.00,eur,,ann@x.de\n';
-  const { rows } = await loaded(text, { presets: await readPresets() });
+  const { rows } = await loaded(text, { presets });
   expect(rows[0]?.values.customer_email).toBe('ann@x.de');
 });
 
 test('a chosen preset needs a header', async () => {
-  const choices = { presets: await readPresets(), preset: 'shopify-orders', hasHeader: false };
+  const choices = { presets, preset: 'shopify-orders', hasHeader: false };
   await expect(loaded('A,7\n', choices)).rejects.toMatchObject({ code: 'CSV_PRESET_UNFIT' });
 });
 
@@ -265,7 +266,6 @@ test.each([
   ['ann@x.de', 'ann@x.de', undefined],
   ['Ann Lee', undefined, 'Ann Lee'],
 ])('of the contact %j it takes the e-mail and the name', async (contact, email, name) => {
-  const presets = await readPresets();
   const text = `Record ID,Deal Name,Deal Stage,Amount,Associated Contact\n1,x,won,5,${contact}\n`;
   const { rows } = await loaded(text, { presets });
   expect([rows[0]?.values.customer_email, rows[0]?.values.customer_name]).toEqual([email, name]);
@@ -273,7 +273,7 @@ test.each([
 
 test('a contact with two addresses is refused, because which one is meant is not clear', async () => {
   const text = 'Record ID,Deal Name,Deal Stage,Amount,Associated Contact\n1,x,won,5,Ann (a@x.de); Ben (b@x.de)\n';
-  const { rows } = await loaded(text, { presets: await readPresets() });
+  const { rows } = await loaded(text, { presets });
   expect(rows).toMatchObject([{ status: 'invalid', problems: [{ code: 'EMAIL_INVALID' }] }]);
 });
 
@@ -318,7 +318,6 @@ test.each(REFUNDS)(
   'a note names the orders of %s that were refunded or cancelled or whose payment failed, and how to leave them out',
   async (name, rows, note) => {
     const text = await readFile(path.join(SAMPLES, name), 'utf8');
-    const presets = await readPresets();
     const { rows: all, overview } = await loaded(`${text.trimEnd()}\n${rows}`, { presets });
     const [found = ''] = overview.notes([]).filter((one) => one.includes('or their payment failed or expired'));
     expect(found).toMatch(new RegExp(`^\\d of the ${all.length} orders read from the file`));

@@ -89,7 +89,7 @@ test('writes the decision before the original cells, in a file of all lines and 
 });
 
 test('cells are unchanged when a file of results is loaded again, with any delimiter', async () => {
-  const rows = fc.array(fc.tuple(hostile, hostile), { minLength: 1, maxLength: 5 });
+  const rows = fc.array(fc.tuple(hostile, hostile), { minLength: 1, maxLength: 40 });
   const dir = await freshDir();
   await fc.assert(
     fc.asyncProperty(rows, fc.constantFrom(',', ';', '\t', '|'), fc.boolean(), async (cells, delimiter, withBom) => {
@@ -103,7 +103,7 @@ test('cells are unchanged when a file of results is loaded again, with any delim
       const { data } = Papa.parse<string[]>(await fs.readFile(file, 'utf8'), { skipEmptyLines: true });
       for (const cell of data.flat()) if (!number.test(cell)) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
     }),
-    { numRuns: 60 },
+    { numRuns: 12 },
   );
 });
 
@@ -126,7 +126,7 @@ function cellsBy(separator: string, text: string): readonly string[] {
 }
 
 test('a results file holds no formula with any list separator, and can be loaded again unchanged', async () => {
-  const random = fc.sample(fc.string({ unit: fc.constantFrom(...'=+-@\t\n "\',;|a1'), maxLength: 8 }), 2_000);
+  const random = fc.sample(fc.string({ unit: fc.constantFrom(...'=+-@\t\n "\',;|a1'), maxLength: 8 }), 500);
   const cells = [...ELSEWHERE, ...random].map((cell) => `${cell}.`);
   const dir = await freshDir();
   let [live, seen] = [[] as string[], 0];

@@ -24,6 +24,8 @@ async function largeRun(): Promise<Run> {
   return run;
 }
 
+const large = await largeRun();
+
 /** What each page found, and up to where each search that stopped had looked. */
 async function search(run: Run, filter: RowFilter, searchMs = 0) {
   const pages: (readonly number[])[] = [];
@@ -38,16 +40,14 @@ async function search(run: Run, filter: RowFilter, searchMs = 0) {
 }
 
 test('a search that takes too long stops, says how far it has looked, and continues there', async () => {
-  const run = await largeRun();
-  const { pages, stops } = await search(run, { text: 'son4500@' });
+  const { pages, stops } = await search(large, { text: 'son4500@' });
   expect(pages).toEqual([[], [], [45_000], [], []]);
   expect(stops).toEqual([20_000, 40_000, 60_000, 80_000, undefined]);
-  expect(await search(run, { text: 'son4500@' }, 60_000)).toEqual({ pages: [[45_000]], stops: [undefined] });
+  expect(await search(large, { text: 'son4500@' }, 60_000)).toEqual({ pages: [[45_000]], stops: [undefined] });
 });
 
 test('a search finds as many rows for a page as there are, and misses none between pages', async () => {
-  const run = await largeRun();
-  const { pages } = await search(run, { text: 'person 77' });
+  const { pages } = await search(large, { text: 'person 77' });
   const labels = Array.from({ length: ROWS }, (_, i) => i + 1).filter((n) => `Person ${n}`.startsWith('Person 77'));
   expect(pages.flat()).toEqual(labels.map((n) => n * 10));
 });
@@ -63,8 +63,7 @@ test('rows of a verdict in a run that has ended are found at once, wherever they
 });
 
 test('without a filter, no page stops early', async () => {
-  const run = await largeRun();
-  const page = await pageOfRows(database.pool, run.id, {}, { limit: 5_000, searchMs: 0 });
+  const page = await pageOfRows(database.pool, large.id, {}, { limit: 5_000, searchMs: 0 });
   expect(page).toMatchObject({ next: 50_000, searchedTo: undefined });
   expect(page.rows).toHaveLength(5_000);
 });
