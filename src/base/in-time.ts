@@ -2,7 +2,7 @@
 export async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1_000} s`)), ms);
   });
   try {
     return await Promise.race([answer, silence]);

@@ -6,6 +6,7 @@ import { wrongUse } from '../../base/errors.ts';
 import type { Outcome } from '../../client/call/outcome.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { isOperationName, type OperationName, operationNames, operations } from '../../contract/operations.ts';
+import { formatTook } from '../../operator/format.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
 import { accountChosen } from '../../settings/settings.ts';
 import type { Command } from '../command.ts';
@@ -157,7 +158,8 @@ function tell({ out }: Session, name: OperationName, outcome: Outcome): void {
     if (outcome.content !== undefined) out.say(JSON.stringify(outcome.content, undefined, 2));
   } else {
     const http = 'httpStatus' in outcome && outcome.httpStatus !== undefined ? ` (HTTP ${outcome.httpStatus})` : '';
-    const why = 'message' in outcome ? outcome.message : `the service asked for a pause of ${outcome.retryAfterMs} ms`;
+    const why =
+      'message' in outcome ? outcome.message : `the service asked for a pause of ${formatTook(outcome.retryAfterMs)}`;
     out.complain(`lockstep: ${name}: ${outcome.status}${http}: ${why}`);
   }
   out.result({ operation: name, outcome });

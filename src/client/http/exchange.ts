@@ -191,7 +191,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, Stoppable {
 
   #timeOut(): void {
     const { timeoutMs, sink } = this.#options;
-    const limit = sink === undefined ? `no complete answer within ${timeoutMs} ms` : `no data for ${timeoutMs} ms`;
+    const seconds = timeoutMs / 1_000;
+    const limit = sink === undefined ? `no complete answer within ${seconds} s` : `no data for ${seconds} s`;
     this.#stop(new StoppedError('timeout', limit));
   }
 

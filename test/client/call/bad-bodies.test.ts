@@ -154,7 +154,7 @@ test('gives up a body that drips once the call has lasted too long', async () =>
   const outcome = await openClient(server).call(operation, { lane, timeoutMs: 1_000 });
   expect(outcome).toMatchObject({
     reason: 'timeout',
-    message: expect.stringContaining('no complete answer within 1000 ms'),
+    message: expect.stringContaining('no complete answer within 1 s'),
   });
 });
 
