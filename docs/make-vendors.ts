@@ -12,7 +12,9 @@ const page = path.join(root, 'docs/targets/tested.md');
 const [BEGIN, END] = ['<!-- vendors: made by `npm run docs:vendors` -->', '<!-- end of vendors -->'];
 const VENDORS = ['github', 'jira', 'asana', 'todoist', 'oauth'];
 const TESTS = [
-  ...['github', 'jira', 'asana', 'todoist', 'linear', 'check', 'tokens'].map((name) => `targets/${name}`),
+  ...['github', 'jira', 'asana', 'todoist', 'linear', 'details', 'detail-faults', 'check', 'tokens'].map(
+    (name) => `targets/${name}`,
+  ),
   'inbound/vendor-hooks',
 ].map((file) => `test/mirror/${file}.test.ts`);
 

@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take longer than their size shows; vitest begins with the largest of the others. */
 const LONG = [
   'e2e/package',
+  'mirror/targets/detail-faults',
   'e2e/orders-kill',
   'console/load',
   'console/load-corrections',

@@ -3,22 +3,12 @@ import { openAsana } from '../../../src/mirror/targets/asana/asana.ts';
 import { asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
-import { detailSuite } from './detail-suite.ts';
 import { itemSuite } from './item-suite.ts';
 import { manyItemsSuite, readMany } from './many-items-suite.ts';
 import { VendorBed } from './vendor-bed.ts';
 
 itemSuite('a task of Asana', startAsana);
 manyItemsSuite('a task of Asana', startAsana);
-detailSuite('a task of Asana', startAsana, ({ tasks }) => ({
-  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'custom'],
-  label: (name) => `tag-${name}`,
-  small: 'option-Small',
-  cancelled: () => tasks[0]?.completed,
-  closed: true,
-  sortsChanges: false,
-  failure: { errors: [{ message: 'It failed.' }] },
-}));
 
 const bed = new VendorBed(startAsana, (needs) =>
   openAsana(asanaSettings({ columns: { Shipped: 'completed' } }), needs),

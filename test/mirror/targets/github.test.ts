@@ -4,19 +4,12 @@ import { openGithub } from '../../../src/mirror/targets/github/github.ts';
 import { withLabels } from '../../../src/mirror/targets/items/vendor-target.ts';
 import { githubSettings, startGithub } from '../../support/github-standin.ts';
 import { context, deliveryOf, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
-import { detailSuite } from './detail-suite.ts';
 import { itemSuite } from './item-suite.ts';
 import { manyItemsSuite, readMany } from './many-items-suite.ts';
 import { VendorBed } from './vendor-bed.ts';
 
 itemSuite('an issue of GitHub', startGithub);
 manyItemsSuite('an issue of GitHub', startGithub);
-detailSuite('an issue of GitHub', startGithub, ({ issues }) => ({
-  fields: ['title', 'description', 'labels', 'assignee'],
-  cancelled: () => issues[0]?.state_reason,
-  closed: 'not_planned',
-  failure: { message: 'Server Error' },
-}));
 
 const bed = new VendorBed(startGithub, (needs) =>
   openGithub(githubSettings({ labels: ['mirror'], columns: { Shipped: 'completed', Done: 'open' } }), needs),

@@ -5,20 +5,11 @@ import type { SettingsOf } from '../../../src/settings/schema-target.ts';
 import { context, deliveryOf, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { type JiraVendor, jiraSettings, startJira } from '../../support/jira-standin.ts';
 import { anOutcome } from '../../support/matchers.ts';
-import { detailSuite } from './detail-suite.ts';
 import { itemSuite } from './item-suite.ts';
 import { manyItemsSuite } from './many-items-suite.ts';
 
 itemSuite('an issue of Jira', startJira);
 manyItemsSuite('an issue of Jira', startJira);
-detailSuite('an issue of Jira', startJira, ({ issues }) => ({
-  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority', 'custom'],
-  priority: 'high',
-  small: { id: 'option-Small' },
-  cancelled: () => issues[0]?.status,
-  closed: "Won't do",
-  failure: { errorMessages: ['It failed.'], errors: {} },
-}));
 
 let harness: JiraVendor;
 

@@ -4,22 +4,12 @@ import { startHttpServer } from '../../support/http-server.ts';
 import { context, deliveryOf, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { graphqlError, linearSettings, startLinear } from '../../support/linear-standin.ts';
 import { anOutcome } from '../../support/matchers.ts';
-import { detailSuite } from './detail-suite.ts';
 import { itemSuite } from './item-suite.ts';
 import { manyItemsSuite } from './many-items-suite.ts';
 import { VendorBed } from './vendor-bed.ts';
 
 itemSuite('an issue of Linear', startLinear);
 manyItemsSuite('an issue of Linear', startLinear);
-detailSuite('an issue of Linear', startLinear, ({ issues }) => ({
-  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority'],
-  priority: 2,
-  label: (name) => `label-${name}`,
-  cancelled: () => issues[0]?.stateId,
-  closed: 'state-Canceled',
-  showsOwn: true,
-  failure: { data: null, errors: [{ message: 'It failed.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] },
-}));
 
 let now = SEEN_AT;
 beforeEach(() => {

@@ -4,21 +4,12 @@ import { openTodoist } from '../../../src/mirror/targets/todoist/todoist.ts';
 import { context, deliveryOf, needsOf, SEEN_AT } from '../../support/item-vendor.ts';
 import { anOutcome } from '../../support/matchers.ts';
 import { startTodoist, todoistSettings } from '../../support/todoist-standin.ts';
-import { detailSuite } from './detail-suite.ts';
 import { itemSuite } from './item-suite.ts';
 import { manyItemsSuite } from './many-items-suite.ts';
 import { VendorBed } from './vendor-bed.ts';
 
 itemSuite('a task of Todoist', startTodoist);
 manyItemsSuite('a task of Todoist', startTodoist);
-detailSuite('a task of Todoist', startTodoist, ({ tasks }) => ({
-  fields: ['title', 'description', 'dueDate', 'labels', 'assignee', 'priority'],
-  priority: 3,
-  cancelled: () => tasks[0]?.checked,
-  closed: true,
-  sortsChanges: false,
-  failure: { error: 'It failed.' },
-}));
 
 const bed = new VendorBed(startTodoist, (needs) =>
   openTodoist(todoistSettings({ columns: { Shipped: 'completed' } }), needs),

@@ -1,9 +1,10 @@
 /** Fields and comments are written once, whatever comes instead of an answer; for all vendors. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { DeliveryOutcome } from '../../../src/contract/target.ts';
 import type { Reply } from '../../support/http-server.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
-import { type DetailForms, type DetailRun, DUE, PEOPLE } from './detail-run.ts';
+import { type DetailForms, DUE, PEOPLE } from './detail-run.ts';
+import { DETAILED } from './detailed-vendors.ts';
 
 type Fault = Reply | 'fail' | 'lose' | 'break' | ((forms: DetailForms) => Reply);
 
@@ -31,7 +32,8 @@ function isDone(outcome: DeliveryOutcome | undefined): boolean {
   return outcome?.status === 'delivered' || outcome?.status === 'already';
 }
 
-export function faultsSuite(at: DetailRun): void {
+describe.each(DETAILED)('as every target with fields and comments, $noun', ({ run }) => {
+  const at = run();
   const { send, created, own, labels } = at;
   const commentsOn = (itemId: string | undefined) => at.harness.comments.filter((comment) => comment.itemId === itemId);
 
@@ -97,4 +99,4 @@ export function faultsSuite(at: DetailRun): void {
       expect(at.harness.field(itemId, 'labels')).not.toEqual(expect.arrayContaining(labels('new')));
     });
   });
-}
+});
