@@ -43,7 +43,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
       total: z.number(),
       isMore: z
         .boolean()
-        .describe('Whether more rows wait than `total`, which counts at most 1,000 rows of each reason.'),
+        .describe(`Whether more rows wait than \`total\`, which counts at most ${MOST_COUNTED} rows of each reason.`),
       groups: z.record(z.string(), z.number()),
       next,
     }),
