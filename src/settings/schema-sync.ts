@@ -28,7 +28,7 @@ const schedule = z
     jitter: duration({ minMs: 0 })
       .prefault('0s')
       .describe(
-        'Starts the sync up to this much later, by the same time for the same name, so that syncs with one schedule start one after another. Default: 0s.',
+        'Delays each start by up to this time, always the same for one sync, so that syncs with the same schedule do not start together. Default: 0s.',
       ),
   })
   .check(exactlyOneOf(['cron', 'every']))

@@ -178,7 +178,7 @@ const items = z
       more: pointer
         .optional()
         .describe(
-          'JSON pointer to a member that only an answer with a part of the items has, such as /nextPageToken. A template of the call that uses its value as cursor reads the next page, and so does its value if it is an address below url, as in the header Link; otherwise no item is created. Default: none.',
+          'JSON pointer to a member that only an answer with a part of the items has, such as /nextPageToken. The next page is read if the call uses the value as cursor, or if the value, or the header Link, is an address below url; otherwise no item is created. Default: none.',
         ),
       settle: duration({ maxMs: 3_600_000 })
         .prefault('1m')
