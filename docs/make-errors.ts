@@ -53,10 +53,9 @@ export function renderErrors(): string {
 Generated from the sources by \`npm run docs\`. An error has a stable code, a message and an exit code; with \`--json\` the code and the
 message are in \`error\` on the last line of stdout. A run that failed or paused keeps both (\`lockstep runs show RUN\`).
 
-Messages are shown as they are written in the code: words in capitals stand for your own values, and \`…\` for a part that is made at
-run time. A message says what to do where that is known. A code with a link is also the reason of a row, a file, a delivery or a run:
-[reasons.md](reasons.md) says what to do about it. Exit code 2 is a usage or settings error, and 3 work that failed; without a number, the
-command decides.
+Messages are shown as they are written in the code: words in capitals, and \`…\`, are filled in at run time. A message
+says what to do where that is known. A code with a link is also the reason of a row, a file, a delivery or a run: [reasons.md](reasons.md)
+says what to do about it. Exit code 2 is a usage or settings error, and 3 work that failed; without a number, the command decides.
 
 | Code | Exit code | Message |
 |---|---|---|

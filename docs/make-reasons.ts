@@ -17,7 +17,7 @@ export function renderReasons(): string {
 Generated from \`src/base/reasons/\` by \`npm run docs\`. Every row, file and delivery that is not simply done has a reason code. Codes are
 stable: scripts may depend on them. \`lockstep runs show RUN --row N\` explains one row with all that is known about it.
 
-Words in capitals stand for your own values. Where the last column is empty, there is nothing to do. To replay deliveries, run
+Replace words in capitals by your own values. Where the last column is empty, there is nothing to do. To replay deliveries, run
 \`lockstep deliveries replay --target TARGET --verdict dead\`, or \`--verdict skipped\` for those that were skipped.
 
 ${areas.join('\n')}`;

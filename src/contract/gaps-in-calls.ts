@@ -111,7 +111,7 @@ export const gapsInCalls = [
     question: 'Is a create that is sent twice applied twice?',
     ourService: 'Yes. There is no idempotency key.',
     clientDoes:
-      'It never sends a create again that was acknowledged. If the outcome is unknown, it does not send it again until it has read that the first one was not applied.',
+      'It never repeats a create that was acknowledged. If the outcome is unknown, it repeats the create only after a read has shown that the first one was not applied.',
   },
   {
     id: 'authentication',

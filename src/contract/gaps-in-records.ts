@@ -9,7 +9,7 @@ export const gapsInRecords = [
     ourService:
       'The fields that were sent, and id, tenant_id, created_at and updated_at. A field that was never sent is absent.',
     clientDoes:
-      'It treats every field as optional and ignores unknown ones. A field is found under its own name in any spelling (order_id, orderId, OrderId), or under another usual name: customer or buyer_id for client_id, reference for order_id, title for taskName. It may be in attributes, relationships or links (JSON:API, HAL), in _source, in an object such as { "id": 17 } or { "amount": "12.50" }, in one that says the type of its value, such as { "$oid": "…" } or { "stringValue": "…" }, in a pair such as [17, "Ann Lee"], or in the address of a record. A name may be an object of its parts. Texts of people and orders, and titles of tasks, that are escaped for HTML (&amp;) are read without the escapes, so they are not sent on escaped twice. Of several e-mails or phones, the one that is marked as primary counts, otherwise the first. If two members could be the customer or the label of an order, and differ, the run is refused, and the setting has to name one.',
+      'It treats every field as optional and ignores unknown ones. A field is found under its own name in any spelling (order_id, orderId, OrderId), or under another usual name: customer or buyer_id for client_id, reference for order_id, title for taskName. It may be in attributes, relationships or links (JSON:API, HAL), in _source, in an object such as { "id": 17 } or { "amount": "12.50" }, in one that says the type of its value, such as { "$oid": "…" } or { "stringValue": "…" }, in a pair such as [17, "Ann Lee"], or in the address of a record. A name may be an object of its parts. Texts of people and orders, and titles of tasks, that are escaped for HTML (&amp;) are read without the escapes, so that they are not escaped twice when they are sent. Of several e-mails or phones, the one that is marked as primary counts, otherwise the first. If two members could be the customer or the label of an order, and differ, the run is refused, and the setting has to name one.',
     override: 'accounts.*.dialect.members',
   },
   {
@@ -68,7 +68,7 @@ export const gapsInRecords = [
     question: 'Does an update replace the record or change only the fields that are sent?',
     ourService: 'It changes only the fields that are sent.',
     clientDoes:
-      'It sends a customer whole, with the changes, so the result is the same in both cases. If the list was read longer than settle ago, it reads the customer first, so that it undoes no earlier edit. For orders, see partial-updates.',
+      'It sends the whole customer with the changes, so the result is the same in both cases. If the list was read longer than settle ago, it reads the customer first, so that it undoes no earlier edit. For orders, see partial-updates.',
   },
   {
     id: 'customer-tenant',

@@ -106,23 +106,23 @@ export function choicesFor({ kind, reason, facts }: Decidable): readonly Choice[
 }
 
 const CONTACT_MEANINGS: Readonly<Record<Choice, string>> = {
-  use: 'Use links the contact with that customer.',
-  create: 'Create makes a new customer for it, once.',
-  ignore: 'Ignore leaves it as it is, until its evidence changes.',
-  later: 'Later keeps it in review.',
+  use: '“Use” links the contact with that customer.',
+  create: '“Create a customer” makes one for it, once.',
+  ignore: '“Ignore” leaves it as it is, until its evidence changes.',
+  later: '“Later” keeps it in review.',
 };
 const ORDER_MEANINGS: Readonly<Record<Choice, string>> = {
-  use: 'Use gives the order to that customer.',
-  create: 'Send it sends the order once.',
-  ignore: 'Ignore sends nothing, and the row counts as existing.',
-  later: 'Later keeps it in review.',
+  use: '“Use” gives the order to that customer.',
+  create: '“Send it” sends the order once.',
+  ignore: '“Ignore” sends nothing, and the row counts as existing.',
+  later: '“Later” keeps it in review.',
 };
 
 /** What each choice for an item does, in a sentence each. */
 export function meaningsFor(item: Decidable): string {
   const meanings = item.kind === 'contact' ? CONTACT_MEANINGS : ORDER_MEANINGS;
   const words = choicesFor(item).map((choice) =>
-    choice === 'use' && item.reason === 'DIFFERS' ? 'Use overwrites the order with this row.' : meanings[choice],
+    choice === 'use' && item.reason === 'DIFFERS' ? '“Use” overwrites the order with this row.' : meanings[choice],
   );
   return words.join(' ');
 }

@@ -45,7 +45,7 @@ async function cancelAsItIs(db: Transactional, run: Run, by: string, declines: b
 export async function acknowledgeProblems(db: Queryable, { id }: Run, by: string, hint: Hint): Promise<void> {
   if (await acknowledgeRun(db, id, `${by} has acknowledged its problems`)) return;
   if (isUnfinished(await readRun(db, id))) {
-    const message = `Run ${id} is unfinished, so what it ends with is not known yet. See: ${hint(`runs show ${id}`)}`;
+    const message = `Run ${id} is unfinished: only the problems of an ended run can be acknowledged. See: ${hint(`runs show ${id}`)}`;
     throw wrongUse(message, 'RUN_UNFINISHED');
   }
   throw wrongUse(`Run ${id} was acknowledged already.`, 'RUN_ACKNOWLEDGED');

@@ -138,7 +138,7 @@ export function budgetWords(account: AccountSettings, lastRate: number | undefin
   const full = safeLimits(limits).pace.ratePerSecond;
   const isLower = lastRate !== undefined && lastRate < full && formatRate(lastRate) !== formatRate(full);
   const isUnknown = limits.mode === 'discover' && !isLower;
-  const most = `${isUnknown ? 'found out while calling, ' : ''}at most ${formatRate(limits.ratePerSecond)}`;
+  const most = `${isUnknown ? 'found by trying, ' : ''}at most ${formatRate(limits.ratePerSecond)}`;
   return isLower ? `${formatRate(lastRate)} when last used (${most})` : most;
 }
 

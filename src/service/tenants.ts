@@ -25,7 +25,7 @@ export async function createTenant(pool: pg.Pool, name: string): Promise<Tenant>
   const sql = 'insert into service.tenants (name) values ($1) on conflict (name) do nothing returning id';
   const { rows } = await pool.query<{ id: SqlId }>(sql, [name]);
   if (rows[0] === undefined) {
-    const message = `tenant "${name}" already exists: choose another name, or create a key for it`;
+    const message = `Tenant "${name}" already exists: choose another name, or create a key for it`;
     throw wrongUse(message, 'TENANT_EXISTS');
   }
   return { id: Number(rows[0].id), name };
@@ -63,7 +63,7 @@ export async function createKey(
   const key = options.key ?? randomBytes(32).toString('base64url');
   if (!/^[\x21-\x7e]{20,512}$/.test(key)) {
     const message =
-      'an API key has 20 to 512 visible ASCII characters without spaces; make one with "openssl rand -base64 32"';
+      'An API key has 20 to 512 visible ASCII characters without spaces; make one with "openssl rand -base64 32"';
     throw wrongUse(message, 'KEY_UNFIT');
   }
   const { rows } = await pool.query<{ tenant_id: SqlId }>(

@@ -97,7 +97,7 @@ function keepRunning(embedded: EmbeddedPostgres, describe: string, log: Logger |
 
 function forgottenPassword(dataDir: string): string {
   const file = path.join(dataDir, 'postgres', 'password');
-  return `The password in ${file} is not its own: stop every process that uses ${dataDir}, remove that file and start again.`;
+  return `It refuses the password in ${file}: stop every process that uses ${dataDir}, remove that file and start again.`;
 }
 
 async function find({

@@ -116,8 +116,7 @@ function endLostConnections(pool: pg.Pool, config: pg.PoolConfig, log?: Logger):
     // One that only listens has no statement.
     const long = [...busySince].flatMap(([db, since]) => (since < longAgo && !inside(db).readyForQuery ? [db] : []));
     const ended = long.length === 0 ? 0 : await endLost(long, config).catch(() => 0); // the server is still away
-    if (ended > 0)
-      log?.warn({ connections: ended }, 'ended connections to the database that it does not know any more');
+    if (ended > 0) log?.warn({ connections: ended }, 'closed connections that the database no longer has');
   }, LOOK_MS).unref();
 }
 

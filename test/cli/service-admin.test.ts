@@ -30,12 +30,12 @@ test('shows a key only when it is made, and revokes it by its id', async () => {
   expect((await service(`keys --tenant keyed revoke ${made.key.id}`)).json.error.code).toBe('NO_SUCH_KEY');
 });
 
-test('says of a revoked key that the account of a workspace gives it again', async () => {
+test('says of a revoked key that it works again if the account of a workspace has it', async () => {
   const { json } = await service('tenants add worked');
   await createKey(database.pool, json.tenant.id, { label: `${OF_ACCOUNT}shop` });
   const [{ id }] = (await service('keys --tenant worked')).json.keys;
   const { stdout } = await service(`keys revoke ${id} --tenant worked`, []);
-  expect(stdout).toMatch(/Account shop gives this key again .*apiKey.*delete the file keys\/shop/s);
+  expect(stdout).toMatch(/Account shop has this key: it works again .*apiKey.*delete the file keys\/shop/s);
 });
 
 test('adds a pipeline with its columns', async () => {

@@ -23,7 +23,7 @@ test('a row that can only be ignored says what to do at the service, and its run
   const page = await pageAt(web, `/review/items/${encodeURIComponent(id)}`);
   expect(page).toContain('Delete all but one at the service.');
   expect(page).toContain(
-    '<p class="dim">Ignore sends nothing, and the row counts as existing. Later keeps it in review.</p>',
+    '<p class="dim">“Ignore” sends nothing, and the row counts as existing. “Later” keeps it in review.</p>',
   );
   expect(await pageAt(web, `/runs/${twice}`)).not.toContain('action=retry');
   expect(await pageAt(web, `/runs/${await ordersInReview(['Bob'])}`)).toContain('action=retry');

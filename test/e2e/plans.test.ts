@@ -94,7 +94,7 @@ describe('of contacts', () => {
     expect([code, json.counts, harness.writesSeen()]).toMatchObject([1, { in: 3, rejected: 3 }, before]);
     const rows = await harness.here('runs', 'export', json.run, '--out', '-');
     expect(rows.stdout).toMatch(
-      /1,.*PLAN_MOVED,"?Nothing was sent: its record at the service has had another phone_number since the plan was made\./,
+      /1,.*PLAN_MOVED,"?Nothing was sent: the phone_number of its record at the service changed after the plan was made\./,
     );
     expect(rows.stdout).toMatch(/2,.*PLAN_MOVED,"?Nothing was sent: its content has changed since/);
     expect(rows.stdout).toMatch(/3,.*NOT_IN_PLAN/);

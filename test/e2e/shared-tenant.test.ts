@@ -43,7 +43,7 @@ describe('two names for one tenant', () => {
     const paused = await at.run('run', 'sync-b');
     expect([paused.code, paused.json.error.code]).toEqual([3, 'IDENTITY_UNCLEAR']);
     expect(paused.json.error.message).toContain(
-      'tenant 1, which is known as "a", by another key. It may be that tenant,',
+      'tenant 1, which is known as "a" with another key. It may be that tenant,',
     );
     const decided = await at.run('accounts', decision, 'b');
     expect(decided.json).toMatchObject({ tenant, cancelled: [paused.json.run] });

@@ -9,7 +9,7 @@ const ENABLE = 'then enable the target: `lockstep deliveries enable {target}`.';
 
 export const MIRROR_REASONS = {
   NO_DELIVERY: {
-    meaning: 'No delivery of this change is in the ledger any more.',
+    meaning: 'The ledger no longer has the delivery of this change.',
     remedy: 'Its outcome is unknown; the next change of the task is delivered as usual.',
   },
   RETRYING: {

@@ -13,7 +13,7 @@ export const ROW_REASONS = {
   PLAN_MOVED: {
     meaning: 'The row, or the record that it would change, has changed since a person saw the plan. Nothing was sent.',
     sentence:
-      'Nothing was sent[?ownContent : its content has changed since the plan was made][: its record at the service has had another {changed} since the plan was made][?otherRecord : its record at the service has changed since the plan was made, or is another one].',
+      'Nothing was sent[?ownContent : its content has changed since the plan was made][: the {changed} of its record at the service changed after the plan was made][?otherRecord : its record at the service has changed since the plan was made, or is another one].',
     remedy: WITHOUT_PLAN,
   },
   NOT_IN_PLAN: {

@@ -34,7 +34,7 @@ export function define(accounts: Command, perform: Perform): void {
     .description(
       'Confirms that an account whose address, key or records have changed is the same tenant as before: it keeps its ' +
         'links and its history. Use it after a service has moved to another address, after a key was changed, and after ' +
-        'the service was restored from a backup. An account that shows the records of a known tenant by another key ' +
+        'the service was restored from a backup. An account that shows the records of a known tenant with another key ' +
         'becomes that tenant, and its unfinished runs are cancelled. The next contact sync removes links with customers that are gone or that ' +
         'are other people now, and matches their contacts again.',
     )

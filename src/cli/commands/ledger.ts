@@ -18,7 +18,7 @@ import { toTime } from './arguments.ts';
 export function define(ledger: Command, perform: Perform): void {
   ledger
     .description(
-      'Shows how much the ledger holds, deletes data that is older than the settings keep it (`retention`), and exports ' +
+      'Shows how much the ledger holds, deletes data that is older than `retention` in the settings allows, and exports ' +
         'runs and rows.',
     )
     .examples(`
@@ -34,9 +34,9 @@ export function define(ledger: Command, perform: Perform): void {
     .action(perform(size));
   ledger
     .command('prune')
-    .summary('delete data that is older than the settings keep it')
+    .summary('delete data that is older than the settings allow')
     .description(
-      'Deletes data that is older than `retention` in the settings keeps it, as the role worker does every hour. The counts ' +
+      'Deletes data that is older than `retention` in the settings allows, as the role worker does every hour. The counts ' +
         'of runs are kept. Links, unfinished runs, rows that wait for a person, unknown outcomes, open audits and loaded ' +
         'files are kept at any age.',
     )

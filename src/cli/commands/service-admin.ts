@@ -5,6 +5,7 @@
 import { Argument } from 'commander';
 import type pg from 'pg';
 import { LockstepError, wrongUse } from '../../base/errors.ts';
+import { capital } from '../../base/texts.ts';
 import { formatTime } from '../../operator/format.ts';
 import { createPipeline, type DeletableKind, deleteRecord, listPipelines } from '../../service/administration.ts';
 import { keyHash } from '../../service/authentication.ts';
@@ -119,9 +120,9 @@ async function remove(session: Session, kind: DeletableKind, id: number, options
   const { status } = await deleteRecord(pool, tenant.id, kind, id);
   switch (status) {
     case 'absent':
-      throw wrongUse(`tenant ${tenant.name} has no ${kind} ${id}`, 'RECORD_ABSENT');
+      throw wrongUse(`Tenant ${tenant.name} has no ${kind} ${id}`, 'RECORD_ABSENT');
     case 'in-use':
-      throw new LockstepError('RECORD_IN_USE', `${kind} ${id} still has orders: delete them first`, {
+      throw new LockstepError('RECORD_IN_USE', `${capital(kind)} ${id} still has orders: delete them first`, {
         exitCode: FAILED,
       });
     case 'deleted':
@@ -153,8 +154,8 @@ function addKeys(service: Command, perform: Perform): void {
     .command('revoke')
     .summary('revoke a key')
     .description(
-      'Revokes a key within a second, in every process that serves the API. It works again if it is given again: by an account ' +
-        'that has it, when a process opens the service, or by `service start`.',
+      'Revokes a key within a second, in every process that serves the API. It works again once a process opens the service ' +
+        'for an account that has the key, or with `service --key-env` or `--key-file`.',
     )
     .argument('<id>', 'id of the key, as `keys` lists it', wholeNumber)
     .requiredOption('--tenant <name>', 'tenant of the key')
@@ -194,13 +195,13 @@ async function revoke(session: Session, id: number, options: TenantOption): Prom
   const label = (await listKeys(pool, tenant.id)).find((key) => key.id === id)?.label;
   if (!(await revokeKey(pool, tenant.id, id))) {
     const list = session.hint(`service keys --tenant ${tenant.name}`);
-    throw wrongUse(`tenant ${tenant.name} has no key ${id} in use. List its keys with: ${list}`, 'NO_SUCH_KEY');
+    throw wrongUse(`Tenant ${tenant.name} has no key ${id} in use. List its keys with: ${list}`, 'NO_SUCH_KEY');
   }
   session.out.say(`Key ${id} of tenant ${tenant.name} is revoked.`);
   if (label?.startsWith(OF_ACCOUNT)) {
     const account = label.slice(OF_ACCOUNT.length);
     session.out.say(
-      `Account ${account} gives this key again when a process opens the service, and then it works again. To prevent that, change the ` +
+      `Account ${account} has this key: it works again once a process opens the service for the account. To prevent that, change the ` +
         `apiKey of the account in the settings; if it has none, delete the file keys/${account} of the data directory.`,
     );
   }

@@ -43,8 +43,8 @@ export function define(settings: Command, perform: Perform): void {
     .command('hash-password')
     .summary('show the hash of a password for the console')
     .description(
-      'Shows the hash of a password, by scrypt, for console.password and console.users in the settings: a reader of the ' +
-        'hash does not know the password.',
+      'Shows the hash of a password (scrypt), for console.password and console.users in the settings. The hash does not ' +
+        'reveal the password.',
     )
     .requiredOption('--env <name>', 'environment variable that holds the password')
     .addHelpText(

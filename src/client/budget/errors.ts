@@ -11,7 +11,7 @@ export function closedError(key: string): LockstepError {
 /** Throws BUDGET_COST. */
 export function assertCost(key: string, cost: number, burst: number): void {
   if (Number.isInteger(cost) && cost >= 1 && cost <= burst) return;
-  const message = `A call of cost ${cost} does not fit the budget of "${key}": expected a whole number from 1 to its burst, ${burst}.`;
+  const message = `A call that counts as ${cost} does not fit the budget of "${key}": expected a whole number from 1 to its burst, ${burst}.`;
   throw new LockstepError('BUDGET_COST', message);
 }
 

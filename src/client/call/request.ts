@@ -108,7 +108,7 @@ const NONE = {};
 const PATH_PARAMETER = /\{(\w+)\}/g;
 
 function parseBaseUrl({ account, baseUrl }: Account): { origin: string; basePath: string } {
-  const refuse = (why: string) => wrongUse(`account ${account}: the base URL ${why}`, 'BASE_URL_INVALID');
+  const refuse = (why: string) => wrongUse(`Account ${account}: the base URL ${why}`, 'BASE_URL_INVALID');
   if (!URL.canParse(baseUrl)) throw refuse('is not a URL: expected the form https://host or https://host/path');
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('must begin with https:// or http://');
@@ -128,7 +128,7 @@ function headerValue(account: string, name: 'api-key' | 'authorization', value: 
   const why =
     value === '' ? 'is empty' : 'contains characters that a header must not contain, perhaps a line break at its end';
   const code = name === 'api-key' ? 'API_KEY_INVALID' : 'AUTHORIZATION_INVALID';
-  throw wrongUse(`account ${account}: the ${what} ${why}`, code);
+  throw wrongUse(`Account ${account}: the ${what} ${why}`, code);
 }
 
 function queryText(query: Readonly<Record<string, unknown>>): string {

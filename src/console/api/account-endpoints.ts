@@ -65,7 +65,7 @@ export const accountEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'act-on-account',
     summary:
-      'Have the refused key of an account tried at once, suspend the account or resume it, or say that it is the same tenant as before (rebind) or another one (fresh)',
+      'Try the refused key of an account at once, suspend the account or resume it, or say that it is the same tenant as before (rebind) or another one (fresh)',
     route: 'POST /accounts/{account}/{action}',
     params: ofAccount.extend({ action: z.enum(ACCOUNT_ACTIONS) }),
     body: z.object({ reason: z.string().max(200).optional().describe('Why it is suspended.') }),

@@ -91,7 +91,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'replay-deliveries',
-    summary: 'Send all ended deliveries again that match; at least one member is needed',
+    summary: 'Send all ended deliveries that match again; at least one member is needed',
     route: 'POST /deliveries/replay',
     body: z
       .object({

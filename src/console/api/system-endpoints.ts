@@ -24,7 +24,7 @@ export const systemEndpoints: readonly Endpoint[] = [
   }),
   defineEndpoint({
     name: 'nights',
-    summary: 'The runs of each sync on each of the last 14 days: how many, and their worst outcome',
+    summary: 'The runs of each sync on each of the last 14 days: how many, and how the worst one ended',
     route: 'GET /nights',
     answer: z.object({ nights: z.array(z.looseObject({ sync: z.string(), day: z.string(), outcome: z.string() })) }),
     work: async ({ pool, settings }) => ({ nights: await lastNights(pool, settings()) }),

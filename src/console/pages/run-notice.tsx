@@ -77,7 +77,7 @@ export function StateNotice({ run, report, suspended, stuck, correction, correct
       {report.state === 'paused' && isHalfRead(run) && (
         <p class="notice warn">
           The process that read the file has ended before it had read all of it, so nothing was sent.{' '}
-          <a href="/load">Load the file again</a>: this run then goes away.
+          <a href="/load">Load the file again</a>: the new run replaces this one.
         </p>
       )}
       {isIdle && (

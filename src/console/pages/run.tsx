@@ -165,7 +165,7 @@ interface OtherOutcomesProps {
 
 function OtherOutcomes({ run, reasons }: OtherOutcomesProps) {
   return (
-    <Section title="Other outcomes by reason">
+    <Section title="Other verdicts by reason">
       <table class="list narrow">
         <tbody>
           {reasons.map(({ verdict, reason, count }) => (

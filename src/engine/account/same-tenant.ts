@@ -109,7 +109,7 @@ export async function checkTenant({ pool, run, account }: Asking, tenants: Reado
       sent,
     );
   }
-  const what = `shows the records of tenant ${tenant}, which is known as "${other}", by another key`;
+  const what = `shows the records of tenant ${tenant}, which is known as "${other}" with another key`;
   throw identityUnclear(account.name, what, sent, 'It may be that tenant, or another one with the same number.');
 }
 

@@ -61,7 +61,7 @@ test('sends Authorization beside the API key when it is configured', () => {
 });
 
 const refused: [settings: Partial<Account>, why: RegExp][] = [
-  [{ baseUrl: 'service.example' }, /account demo: the base URL is not a URL/],
+  [{ baseUrl: 'service.example' }, /Account demo: the base URL is not a URL/],
   [{ baseUrl: 'ftp://service.example' }, /https:\/\/ or http:\/\//],
   [{ baseUrl: 'https://ada:s3cret@service.example' }, /user name or password/],
   [{ baseUrl: 'https://service.example/?key=s3cret' }, /query/],

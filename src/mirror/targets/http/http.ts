@@ -153,6 +153,6 @@ function tokenHeader({ oauthClient }: HttpSettings) {
 
 /** Such an item would seem to have been changed by people, and its task would follow it. */
 function unproven({ itemId, status }: HttpItem, to: string, where: string): TargetFailure {
-  const detail = `${itemId} is ${status} after the call that makes it ${to}, and no item has been ${to} since Lockstep started: correct ${where}.state, which has to tell the value that the call leads to, or the call`;
+  const detail = `${itemId} is ${status} after the call that makes it ${to}, and no item has been ${to} since Lockstep started: correct the call, or ${where}.state, which must have the value that the item gets by the call`;
   return { status: 'later', reason: 'STATE_UNSEEN', detail };
 }
