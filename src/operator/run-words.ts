@@ -66,7 +66,7 @@ export function countsLine(report: Counted): string {
   return (
     countParts(report)
       .map(({ count, words }) => `${formatCount(count)} ${words}`)
-      .join(', ') || 'nothing'
+      .join(', ') || 'no rows'
   );
 }
 

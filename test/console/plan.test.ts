@@ -51,7 +51,7 @@ test('a load shows what it creates, what it updates from old to new, what it ski
   expect(words).toMatch(/O-2 line 3 customer3@example\.com customer 3 /);
   expect(words).not.toContain('(none)');
   const exported = await pageAt(web, `/runs/${run}/rows.csv`);
-  expect(exported).toContain('The record has amount 1.25 instead of 9.5, status new instead of paid.');
+  expect(exported).toContain('The service shows amount 1.25 instead of 9.5, status new instead of paid.');
   const first = await look(`/runs/${run}/plan?kind=new`);
   expect(first.words).toContain('O-53');
   expect(first.words).not.toContain('O-54');

@@ -8,7 +8,7 @@ export const ROW_REASONS = {
   PLANNED: {
     meaning: 'A dry run would write this row. Nothing was sent.',
     sentence:
-      'Planned, not sent[: {event}].[ The customer has {changes}.][?createsCustomer  Its customer would be created first.]',
+      'Planned, not sent[: {event}].[ The service shows {changes}.][?createsCustomer  Its customer would be created first.]',
   },
   PLAN_MOVED: {
     meaning: 'The row, or the record that it would change, has changed since a person saw the plan. Nothing was sent.',
@@ -38,7 +38,7 @@ export const ROW_REASONS = {
   },
   AWAITS_APPROVAL: {
     meaning: 'The run waits until a person approves what it would write. Nothing was sent.',
-    sentence: 'It awaits approval, and nothing was sent.[ The record has {changes}.]',
+    sentence: 'It awaits approval, and nothing was sent.[ The service shows {changes}.]',
     remedy: REMEDIES.APPROVE,
   },
   NOT_CONFIRMED: {

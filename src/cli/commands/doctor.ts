@@ -44,12 +44,12 @@ export function define(command: Command, perform: Perform): void {
       'also write one test contact, customer and task, to see how creating, importing and completing answer; they remain ' +
         'until you remove them, because the API cannot delete',
     )
-    .option('--all', 'print every finding, not only the verdict and what needs a person')
+    .option('--all', 'print every finding, not only the result and what needs a person')
     .option('--save', 'write certain findings into the settings file')
     .addHelpText(
       'after',
       `
-How to read the report: it begins with the verdict and what needs a person. With
+How to read the report: it begins with the result and what needs a person. With
 --all, each line is a gap in the documentation, with the finding and its
 confidence; a line that begins with ! needs a person.
 
@@ -126,7 +126,7 @@ async function save({ out }: Session, settings: Settings, report: Report): Promi
 /** Indents the second and later lines of a finding. */
 const INDENT = '  ';
 
-/** The verdict and what needs a person; with `all`, every finding too. */
+/** The result and what needs a person; with `all`, every finding too. */
 function reportLines(report: Report, { all, hint }: { all: boolean; hint: string }): readonly string[] {
   const { tone, usable, rest } = verdictOf(report);
   return [

@@ -155,7 +155,7 @@ function addKeys(service: Command, perform: Perform): void {
     .summary('revoke a key')
     .description(
       'Revokes a key within a second, in every process that serves the API. It works again once a process opens the service ' +
-        'for an account that has the key, or with `service --key-env` or `--key-file`.',
+        'for an account that has the key, or `service` starts with the key (--key-env or --key-file).',
     )
     .argument('<id>', 'id of the key, as `keys` lists it', wholeNumber)
     .requiredOption('--tenant <name>', 'tenant of the key')

@@ -125,7 +125,7 @@ async function schema({ out }: Session): Promise<void> {
 
 async function hash({ out, env }: Session, { env: name }: { env: string }): Promise<void> {
   const { hashPassword } = await import('../../console/access/passwords.ts');
-  const hashed = await hashPassword(await readSecret({ from: 'env', name, where: 'the password' }, env));
+  const hashed = await hashPassword(await readSecret({ from: 'env', name, where: '--env' }, env));
   out.say(hashed);
   out.result({ hash: hashed });
 }

@@ -22,8 +22,8 @@ export function define(command: Command, perform: Perform): void {
   command
     .description(
       'Runs continuously until it is stopped. The role worker works on every unfinished run; scheduler plans the starts of ' +
-        'the syncs of the settings; both start syncs that are due; service serves the Sales & Productivity API; console serves the web pages and ' +
-        'accepts calls from outside systems, at the address console.listen of the settings. Any number of processes, also on ' +
+        'syncs; service serves the Sales & Productivity API; console serves the web pages and accepts calls from outside systems, at the ' +
+        'address console.listen of the settings. Worker and scheduler both start syncs that are due. Any number of processes, also on ' +
         'several machines, can share the work on one database (and Redis). On SIGHUP the process reads the settings again: new ' +
         'work uses the changed accounts, syncs, schedules, targets and alert channels; settings with a problem are refused. On SIGTERM it ' +
         'finishes the work in flight and exits with 0. It exits with 2 if a later version of Lockstep has changed the tables. If it is ' +
