@@ -102,7 +102,7 @@ export const gapsInCalls = [
     question: 'Does a list show a write immediately?',
     ourService: 'Yes, as soon as the write is answered.',
     clientDoes:
-      'It waits for twice the settle time before it concludes that a record does not exist. It asks caches for fresh answers (Cache-Control: no-cache). If a cache answers all the same, as the header Age shows, it reads again later.',
+      'It waits for twice the settle time before it concludes that a record does not exist. It asks caches for fresh answers (Cache-Control: no-cache). If a cache answers anyway, as the header Age shows, it reads again later.',
     override: 'accounts.*.budget.settle',
   },
   {

@@ -57,7 +57,7 @@ export const MIRROR_REASONS = {
     remedy: 'Set sslmode in the target’s URL to a mode that the server supports.',
   },
   TIMEOUT: {
-    meaning: 'The target did not answer in time. It may make the change all the same. The delivery is retried.',
+    meaning: 'The target did not answer in time. It may still make the change. The delivery is retried.',
   },
   BROKEN_OFF: { meaning: 'The connection closed before the whole answer arrived. The delivery is retried.' },
   TOO_LARGE: { meaning: 'The answer is larger than the limit. The delivery is retried.' },

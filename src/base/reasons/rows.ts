@@ -59,9 +59,9 @@ export const ROW_REASONS = {
   },
   NOT_IN_LIST: {
     meaning:
-      'The row was sent, or may have been, and the list does not show its record. It may exist all the same, or the service may have merged it into an existing record.',
+      'The row was sent, or may have been, and the list does not show its record. It may still exist, or the service may have merged it into an existing record.',
     sentence:
-      '[Run {earlier} has sent it, or may have][!earlier It was sent, or may have been]; the list of {what}s does not show it. It may exist all the same, or have been merged into an existing {what}[: the answer named {what} {id}].[ The last answer: {answer}.]',
+      '[Run {earlier} has sent it, or may have][!earlier It was sent, or may have been]; the list of {what}s does not show it. It may still exist, or have been merged into an existing {what}[: the answer named {what} {id}].[ The last answer: {answer}.]',
     remedy: REMEDIES.BY_HAND,
   },
   LIST_PARTIAL: {
