@@ -123,3 +123,26 @@ test('an order after the last one of a list that is cut off is not created again
   expect(harness.book.orders).toHaveLength(4);
   expect(await harness.fates(run)).toEqual(['existing EXISTS', 'created', 'created', 'review NOT_IN_LIST']);
 });
+
+test('a list that does not show a new order yet is read again, and is not partial', async () => {
+  const settleMs = 1_000;
+  const slow = await openBookHarness({ settleMs });
+  try {
+    let createdAt = Number.NEGATIVE_INFINITY;
+    let isLate = false; // as the second of two servers behind one address, which shows orders later than the first
+    const show = (record: BookRecord, how: 'list' | 'get') =>
+      isLate && how === 'list' && record.order_id === 'A' && performance.now() < createdAt + settleMs
+        ? undefined
+        : record;
+    slow.begin({ show });
+    slow.book.orders.push({ id: 1, order_id: 'O', client_id: 1, amount: 5, status: 'new' });
+    await slow.load(orders('A,1,5,new'));
+    createdAt = performance.now();
+    isLate = true;
+    const run = await slow.load(orders('B,1,6,new'));
+    expect(await slow.fates(run)).toEqual(['created']);
+    expect(run.notes.join()).not.toContain('partial');
+  } finally {
+    await slow.close();
+  }
+});

@@ -10,7 +10,8 @@
  * | missing, not found by its id | it was removed: many of these pause the run |
  * | missing, and the service has no look-up by id | the list counts as partial |
  *
- * A record that no list has shown yet, and that is found by its id, may be newer than the read. It becomes a witness.
+ * A witness that was first seen less than `settle` before the read may be newer than the list (assumption A2): the list is
+ * read again. So may a record that no list has shown yet, and that is found by its id: it becomes a witness.
  */
 import { formatCount } from '../../base/counts.ts';
 import { pause } from '../../base/pause.ts';
@@ -27,6 +28,7 @@ import { addNote, recordAwaited } from '../ledger/runs.ts';
 import {
   keepWitnesses,
   readWitnesses,
+  type StoredWitness,
   type Witness,
   type WitnessedKind,
   wasRebound,
@@ -49,7 +51,7 @@ const EMPTY_AGAIN_MS = 2_000;
 
 /** What is known about a list before it is read. */
 interface Known {
-  readonly witnesses: readonly Witness[];
+  readonly witnesses: readonly StoredWitness[];
   /** The ids of other accounts' witnesses, if there are none yet. */
   readonly elsewhere: ReadonlySet<string>;
   /** A person has confirmed the tenant, so what the list does not show was deleted. */
@@ -132,17 +134,25 @@ export class Witnessing {
   async judge(isProven: boolean): Promise<boolean> {
     const context = this.#context;
     const resource = this.#resource;
-    const { pool, run } = context;
+    const { pool, run, account } = context;
     const { witnesses, isUntried } = this.#known;
     await checkTenant(context, this.#tenants);
     await this.#checkKeys();
-    const missing = witnesses.filter(({ id }) => !this.#found.has(id)).map(({ id }) => id);
+    const lacks = witnesses.filter(({ id }) => !this.#found.has(id));
+    const young = lacks.find(({ ageMs }) => ageMs >= 0 && ageMs < account.settleMs);
+    if (young) throw await awaitNewer(context, resource, young.id);
+    const missing = lacks.map(({ id }) => id);
     const control = this.#sample.records[0]?.id;
     const suspects = await this.#suspects(missing, control === undefined);
     const looked = await lookAtSuspects(context, resource, suspects, control);
     const gone = { missing: missing.length, known: witnesses.length, isProven };
     const list = listShownBy(looked, resource, gone, (id) => !this.#wanted.has(id));
-    if (list.is === 'too old') return awaitNewer(context, resource, witnesses, list.lacks);
+    if (list.is === 'too old') {
+      const { id, record } = list.lacks;
+      await keepWitnesses(pool, run.scope, resource, [...witnesses, { id, keys: recordKeys(resource, record) }]);
+      await recordAwaited(pool, run.id, resource);
+      throw await awaitNewer(context, resource, id);
+    }
     if (list.is === 'restored') throw await wentBack(context, resource, gone.missing, gone.known);
     if (list.is === 'partial') {
       await addNote(pool, run.id, partialNote(context, resource, list.lacks));
@@ -233,21 +243,15 @@ function partialNote({ account }: JobContext<unknown>, resource: WitnessedKind, 
   return `the list of ${resource} is partial: ${why}. ${effect}. ${deleted}`;
 }
 
-/**
- * A record that no list has shown yet is hidden, or it is newer than the read. As a witness, it must be in the list once the
- * service has to show it. @throws RetryLater
- */
+/** A record that may be newer than the list must be in it once the service has to show it. */
 async function awaitNewer(
   { account, run, pool }: JobContext<unknown>,
   resource: WitnessedKind,
-  witnesses: readonly Witness[],
-  { id, record }: Hidden,
-): Promise<never> {
-  await keepWitnesses(pool, run.scope, resource, [...witnesses, { id, keys: recordKeys(resource, record) }]);
+  id: string,
+): Promise<RetryLater> {
   const why = `waited to see whether the list of ${resource} shows ${singular(resource)} ${id}, which may be new`;
   await addNote(pool, run.id, why);
-  await recordAwaited(pool, run.id, resource);
-  throw new RetryLater(why, account.settleMs, { isFailure: false });
+  return new RetryLater(why, account.settleMs, { isFailure: false });
 }
 
 async function otherRecords(

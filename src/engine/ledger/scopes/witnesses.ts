@@ -13,6 +13,11 @@ export interface Witness {
   readonly keys: Readonly<Record<string, string>>;
 }
 
+export interface StoredWitness extends Witness {
+  /** How long ago it was first seen; negative if the clock was set back since. */
+  readonly ageMs: number;
+}
+
 export interface KnownRecord extends Witness {
   readonly kind: WitnessedKind | 'tasks';
 }
@@ -21,9 +26,10 @@ export async function readWitnesses(
   db: Queryable,
   scope: string,
   resource: WitnessedKind,
-): Promise<readonly Witness[]> {
-  const found = await db.query<Witness>(
-    'select record_id as id, keys from ledger.witnesses where scope = $1 and resource = $2',
+): Promise<readonly StoredWitness[]> {
+  const found = await db.query<StoredWitness>(
+    `select record_id as id, keys, (extract(epoch from clock_timestamp() - seen_at) * 1000)::float8 as "ageMs"
+     from ledger.witnesses where scope = $1 and resource = $2`,
     [scope, resource],
   );
   return found.rows;
