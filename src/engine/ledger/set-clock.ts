@@ -2,7 +2,9 @@
  * Handles changes of the database's clock. All times the ledger waits for (the end of a claim, the time a service may take
  * to commit, the next attempt) are on that clock. A process that reads it compares it with its own monotonic clocks; if
  * the database's clock was set forward or back, the process moves all these times with it. So a skipped hour settles
- * nothing too early, and a repeated hour delays nothing.
+ * nothing too early, and a repeated hour delays nothing. If the clock of this machine went forward by the same time, the
+ * machine was suspended, or its clock, which is also the database's, was set. Then only the times since which outcomes are
+ * unknown move, because this process cannot tell whether the service has had that time.
  */
 import type pg from 'pg';
 import { elapsedMs } from '../../base/clock.ts';
@@ -26,6 +28,20 @@ interface Own {
   readonly elapsedMs: number;
 }
 
+/** Forward is positive. */
+interface Step {
+  readonly moves: 'times' | 'doubts';
+  readonly byMs: number;
+}
+
+const MOVE: Readonly<Record<Step['moves'], string>> = {
+  times: `select ledger.move_times($1, $2 * interval '1 ms')`,
+  doubts: `with noted as (
+      update ledger.clock set times_set = times_set + 1, seen_at = clock_timestamp() where times_set = $1 returning seen_at
+    )
+    select ledger.move_doubts($2 * interval '1 ms', seen_at) from noted`,
+};
+
 const readings = new WeakMap<pg.Pool, Reading>();
 
 /** The database's time. If the clock was set since the last check, the ledger's times have been moved. */
@@ -40,9 +56,9 @@ export async function ledgerNow(pool: pg.Pool): Promise<Date> {
     const row = found.rows[0];
     if (row === undefined) throw new Error('the table ledger.clock is empty');
     const reading: Reading = { atMs: row.atMs, timesSet: row.timesSet, asked, heard: ownClocks() };
-    const setByMs = wasSetBy(readings.get(pool), reading) || Math.min(0, row.seenAgoMs + NOTICED_MS);
-    if (setByMs !== 0) {
-      await pool.query(`select ledger.move_times($1, $2 * interval '1 ms')`, [row.timesSet, setByMs]);
+    const step = stepBetween(readings.get(pool), reading) ?? stepBack(row.seenAgoMs);
+    if (step) {
+      await pool.query(MOVE[step.moves], [row.timesSet, step.byMs]);
       readings.delete(pool); // another process may have moved them first
       continue;
     }
@@ -58,14 +74,20 @@ function ownClocks(): Own {
   return { steadyMs: performance.now(), elapsedMs: elapsedMs() };
 }
 
-/** By how much the clock was certainly set between two readings: forward is positive; 0 if it may have run normally. */
-function wasSetBy(before: Reading | undefined, now: Reading): number {
-  if (before === undefined || before.timesSet !== now.timesSet) return 0;
+/** How the clock was set between two readings; undefined if it may have run normally. */
+function stepBetween(before: Reading | undefined, now: Reading): Step | undefined {
+  if (before === undefined || before.timesSet !== now.timesSet) return undefined;
   const passedMs = now.atMs - before.atMs;
   const leastMs = now.asked.steadyMs - before.heard.steadyMs;
   const mostMs = now.heard.elapsedMs - before.asked.elapsedMs;
   const tolerated = NOTICED_MS + mostMs * DRIFT;
-  if (passedMs > mostMs + tolerated) return passedMs - mostMs;
-  if (passedMs < leastMs - tolerated) return passedMs - leastMs;
-  return 0;
+  if (passedMs > mostMs + tolerated) return { moves: 'times', byMs: passedMs - mostMs };
+  if (passedMs < leastMs - tolerated) return { moves: 'times', byMs: passedMs - leastMs };
+  const awakeMs = now.heard.steadyMs - before.asked.steadyMs;
+  return passedMs > awakeMs + tolerated ? { moves: 'doubts', byMs: passedMs - awakeMs } : undefined;
+}
+
+/** While no process ran, a clock that was set back shows that the ledger was read later than now. */
+function stepBack(seenAgoMs: number): Step | undefined {
+  return seenAgoMs < -NOTICED_MS ? { moves: 'times', byMs: seenAgoMs + NOTICED_MS } : undefined;
 }

@@ -1,5 +1,6 @@
 /** Waiting times in the ledger while the database's clock is set. */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { auditsOf, oweAudits } from '../../../src/engine/ledger/audit-debts.ts';
 import { unsettledForMs } from '../../../src/engine/ledger/baseline-wait.ts';
 import { dropDeadClaims, extendClaim } from '../../../src/engine/ledger/claims.ts';
 import { beginRead, startOfRead } from '../../../src/engine/ledger/match-index.ts';
@@ -10,6 +11,7 @@ import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { askToProbe, suspendAccount } from '../../../src/engine/ledger/scopes/suspensions.ts';
 import { ledgerNow } from '../../../src/engine/ledger/set-clock.ts';
 import { settleSent } from '../../../src/engine/ledger/settling.ts';
+import { settleRows } from '../../../src/engine/ledger/transitions.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
 import { makePool } from '../../../src/storage/pool.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
@@ -68,6 +70,24 @@ test.each(steps)(
     expect(await openMs()).toBeLessThanOrEqual(120_000);
   },
 );
+
+test('set forward with the clock of this machine, an unknown outcome has waited its real time, and a claim has ended', async () => {
+  const run = await aRun(database);
+  await putRows(database, run, readyRows(1));
+  const claim = await claimOn(database, run, { worker: ELSEWHERE });
+  const [row] = await claimRows(database.pool, claim, 1);
+  if (row) await recordAttempts(database.pool, claim, [{ ...row, outcome: 'unknown', sends: 1 }]);
+  await ledgerNow(database.pool);
+  await clock.setBy(HOUR_MS);
+  const wall = Date.now;
+  const set = vi.spyOn(Date, 'now').mockImplementation(() => wall() + HOUR_MS);
+  await ledgerNow(database.pool);
+  set.mockRestore();
+  const sinceMs = -(await waitOf(`select since from ledger.rows where run_id = '${run.id}'`));
+  expect(sinceMs).toBeGreaterThanOrEqual(0);
+  expect(sinceMs).toBeLessThan(5_000);
+  expect(await dropDeadClaims(database.pool)).toBe(1);
+});
 
 test('set back, a pause of an account, a target, a delivery or a report lasts no longer than planned', async () => {
   await suspendAccount(database.pool, 'demo', 'no');
@@ -200,6 +220,23 @@ test('what is sent and claimed between a change back and its notice is neither t
   expect(sinceMs).toBeLessThan(5_000);
   expect(await dropDeadClaims(database.pool)).toBe(0);
   for (const one of [claim, renewed]) expect(await extendClaim(database.pool, 'ledger.claims', one)).toBe(true);
+});
+
+test.each(steps)('set by %d ms, the audit of a settled row is due after its real time', async (ms) => {
+  const { run, send } = await aSentRow();
+  await oweAudits(database.pool, run, 'orders', [0], SETTLE_MS);
+  await send();
+  await settleRows(database.pool, run.id, {
+    sql: `select 0 as n, 'created' as verdict, null as reason, null::jsonb as facts, '7' as record_id`,
+  });
+  await endRun(database.pool, run.id, 'done');
+  await ledgerNow(database.pool);
+  await clock.setBy(ms);
+  await ledgerNow(database.pool);
+  const dueAt = (await auditsOf(database.pool, [run.id])).get(run.id)?.dueAt;
+  const leftMs = await waitOf(`'${dueAt?.toISOString()}'::timestamptz`);
+  expect(leftMs).toBeLessThanOrEqual(3 * SETTLE_MS);
+  expect(leftMs).toBeGreaterThan(3 * SETTLE_MS - 10_000);
 });
 
 test('leaves a running clock alone, however long between two checks', async () => {
