@@ -142,6 +142,17 @@ test.each([
   expect(await harness.orders()).toHaveLength(4);
 });
 
+test('an order that a dry run has found, and that belongs to another customer now, is not created again', async () => {
+  await harness.addNumberedCustomers(2);
+  await harness.call('orders.create', { order_id: 'A', client_id: 1, amount: 4 });
+  const csv = csvOf('order_id,client_id,amount', ['A,1,5']);
+  await harness.load(csv, { dryRun: true, existing: 'update' });
+  await harness.call('orders.update', { ...(await harness.orders())[0], client_id: 2 });
+  const [changed] = await harness.loaded(await harness.load(csv, { existing: 'update' }));
+  expect(changed).toMatchObject({ verdict: 'review', reason: 'ORDER_CHANGED' });
+  expect(await harness.orders()).toHaveLength(1);
+});
+
 test('of many customers it keeps only those that a row may mean, and recognises a new one', async () => {
   await harness.addNumberedCustomers(60);
   await harness.call('customers.create', { full_name: 'Pia', phone_number: '+49 30 555 0101' });

@@ -71,8 +71,8 @@ export const STAGED = `select i.n, i.label, i.fields, i.customer, i.email, i.pho
   from ${ORDERS} where i.run_id = $1 and not ${IS_SETTLED} and not ${HAS('plans')}`;
 
 /**
- * SQL: rows `e` of earlier loads of scope `$2` with the label of row `s`, their customer, and the order that they have become. `offset 0`:
- * each step is looked up by an index, because joins would read all loads.
+ * SQL: rows `e` of earlier loads of scope `$2` with the label of row `s`, their customer, and the order that they have become; of dry runs
+ * those whose order exists. `offset 0`: each step is looked up by an index, because joins would read all loads.
  */
 export const EARLIER = (same: string): string => `(
   select e.* from (select i.run_id, i.email, i.phone, i.name, i.org, v.record_id, v.reason, v.facts, v.at,
@@ -80,7 +80,7 @@ export const EARLIER = (same: string): string => `(
     from ledger.inputs i
       left join lateral (select v.record_id, v.reason, v.facts, v.at from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n offset 0) v on true
     where i.label = s.label and i.cells is not null and i.run_id <> $1
-      and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $2 and u.job = 'orders' and not u.dry_run offset 0) offset 0) e
+      and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $2 and u.job = 'orders' and (v.record_id is not null or not u.dry_run) offset 0) offset 0) e
   where ${same} offset 0)`;
 
 /** Adds rows to a load that is being received; false if it is no longer received, and nothing was added. */
