@@ -155,16 +155,18 @@ async function ofRun(db: Queryable, run: Run, known: KnownOfRun): Promise<readon
 
 type AboutRun = Omit<Problem, 'isPassing' | 'event' | 'why'>;
 
+/** Without the rows that `ofAudit` reports. */
 async function ofRows(
   db: Queryable,
   run: Run,
-  { counted, isSuperseded }: KnownOfRun,
+  { audit, counted, isSuperseded }: KnownOfRun,
   about: AboutRun,
   state: RunState,
 ): Promise<readonly Problem[]> {
   // What became of a change of a task is known from its delivery: a run ends before its retries do.
   if (counted === undefined || run.type === 'tasks' || isSuperseded || run.isAcknowledged) return [];
-  const { counts, decided } = counted;
+  const { decided } = counted;
+  const counts = { ...counted.counts, review: counted.counts.review - (audit?.inReview ?? 0) };
   if (problemsIn(counts) === 0) return [];
   const unsettled = counts.unknown === 0 ? undefined : await splitUnsettled(db, run, counts.unknown);
   const inReview = counts.review - (decided ?? 0);
@@ -174,17 +176,19 @@ async function ofRows(
     why: countsLine({ counts, unsettled, decided, state }),
     cause: 'REVIEW',
     ...(watchesFolder(run) && { key: run.id }), // each has its own files
-    ...(decided !== undefined && { inReview, command: inReview > 0 ? 'review' : applyCommand(run) }),
+    ...(counts.review > 0 &&
+      decided !== undefined && { inReview, command: inReview > 0 ? 'review' : applyCommand(run) }),
     detail: () => reasonsOf(db, run.id),
   });
   return [problem];
 }
 
 function ofAudit(audit: Audit | undefined, about: AboutRun): readonly Problem[] {
-  const violations = audit?.undecided ?? 0;
+  const { undecided: violations = 0, inReview = 0 } = audit ?? {};
   if (violations === 0) return [];
   const why = `its audit found ${plural(violations, 'violation')}: a record exists twice, or is gone`;
-  return [lasting({ ...about, event: 'audit-violation', why, cause: 'VIOLATION' })];
+  const command = inReview > 0 ? 'review' : about.command;
+  return [lasting({ ...about, event: 'audit-violation', why, cause: 'VIOLATION', inReview, command })];
 }
 
 /** `2 × SEVERAL_CUSTOMERS: meaning.` for each reason. It names no row, because messages hold no content of records. */

@@ -91,6 +91,7 @@ async function loadWithDoubles({ onTestFinished }: TestContext) {
     dueAt: expect.any(String),
     violations: 0,
     undecided: 0,
+    inReview: 0,
   });
   const { stdout } = await command(['runs', '--config', 'lockstep.yaml'], harness.around);
   expect(stdout).toMatch(/ audit(ing until| due since) \d{4}-/);
@@ -114,7 +115,7 @@ test.concurrent('the same command, run again, reports orders committed later tha
   const { harness, run } = await loadWithDoubles(context);
   const { code, json, stderr } = await harness.here(...LOAD);
   expect([code, json.run, json.counts]).toMatchObject([1, run, { in: 200, created: 192, review: LATE }]);
-  expect(json.audit).toEqual({ open: 0, dueAt: null, violations: LATE, undecided: LATE });
+  expect(json.audit).toEqual({ open: 0, dueAt: null, violations: LATE, undecided: LATE, inReview: LATE });
   const found = json.violations as { run: string; reason: string; ids: string[] }[];
   expect(found.map(({ ids }) => ids.join(', ')).sort()).toEqual(await doublesOf(harness));
   expect(new Set(found.map((one) => `${one.run} ${one.reason}`))).toEqual(new Set([`${run} DUPLICATE`]));

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { declineRun } from '../../src/engine/ledger/approval.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
+import { phaseTimes } from '../../src/engine/ledger/views/run-phases.ts';
 import { reopenLoad } from '../../src/syncs/orders/reopen-load.ts';
 import { fateOf } from '../engine/ledger/matching/load-worlds.ts';
 import { ended } from '../support/harness/ended.ts';
@@ -34,6 +35,8 @@ test('loads a row that failed once its customer exists, and does not send succee
     ['C', 0.1],
   ]);
   expect([...(await harness.orderCommits()).values()]).toEqual([1, 1, 1]);
+  const times = await phaseTimes(harness.database.pool, second);
+  expect(times.flatMap(({ waits }) => waits.map((wait) => wait.for))).not.toContain('failed');
 });
 
 test.each([

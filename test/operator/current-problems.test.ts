@@ -33,7 +33,7 @@ async function done(rows: number, verdict: 'unchanged' | 'review' = 'unchanged')
     run.id,
     Array.from({ length: rows }, (_, n) => ({
       n,
-      sourceId: String(n),
+      sourceId: `c${n}`,
       label: 'Ann Lee',
       verdict,
       ...(verdict === 'review' && { reason: 'NO_KEY' }),
@@ -47,7 +47,15 @@ async function done(rows: number, verdict: 'unchanged' | 'review' = 'unchanged')
 const violate = (run: string) =>
   database.pool.query(
     `insert into ledger.audit_debts (run_id, n, source_id, scope, resource, settle_ms, paid_at, violation)
-       values ($1, 0, '0', 'acme', 'customers', 1000, now(), 'DUPLICATE')`,
+       values ($1, 0, 'c0', 'acme', 'customers', 1000, now(), 'DUPLICATE')`,
+    [run],
+  );
+
+/** A person decides about that row. */
+const decide = (run: string) =>
+  database.pool.query(
+    `insert into ledger.decisions (scope, kind, subject, run_id, n, reason, choice, decided_by)
+       values ('acme', 'contact', 'c0', $1, 0, 'DUPLICATE', 'ignore', 'ann@office')`,
     [run],
   );
 
@@ -239,16 +247,31 @@ describe('a run', () => {
     expect(detail).not.toContain('Ann');
   });
 
-  test('in which an audit found a violation is a problem of its own', async () => {
+  test('in which an audit found a violation is a problem until a person decides about it', async () => {
     const { id } = await done(1);
     await violate(id);
     expect(await one()).toMatchObject({ event: 'audit-violation', why: expect.stringContaining('1 violation') });
-    await database.pool.query(
-      `insert into ledger.decisions (scope, kind, subject, run_id, n, reason, choice, decided_by)
-       values ('acme', 'contact', '0', $1, 0, 'DUPLICATE', 'ignore', 'ann@office')`,
-      [id],
-    );
+    await decide(id);
     expect(await keys()).toEqual([]);
+  });
+
+  test('whose rows in review are violations is one problem; its other rows are another one', async () => {
+    const { id } = await done(1, 'review');
+    await violate(id);
+    expect(await one()).toMatchObject({ event: 'audit-violation', inReview: 1, command: 'review' });
+    await database.pool.query(`update ledger.runs set counts = counts || '{"rejected": 1}' where id = $1`, [id]);
+    expect((await problems()).map(({ event, why, command }) => [event, why, command])).toEqual([
+      ['needs-review', '1 rejected', `runs show ${id}`],
+      ['audit-violation', expect.anything(), 'review'],
+    ]);
+    const { id: other } = await done(3, 'review');
+    await violate(other);
+    expect((await problems()).map(({ event, why, inReview }) => [event, why, inReview])).toEqual([
+      ['needs-review', '2 in review', 2],
+      ['audit-violation', expect.stringContaining('1 violation'), 1],
+    ]);
+    await decide(other);
+    expect(await one()).toMatchObject({ event: 'needs-review', why: '3 in review (1 of them decided)', inReview: 2 });
   });
 
   test('that finds no contact, although an earlier one found many, is a problem until contacts are found', async () => {

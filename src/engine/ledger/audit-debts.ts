@@ -138,16 +138,18 @@ export interface Audit {
   readonly dueAt: Date | null;
   /** Rows that an audit found more than once, or no longer found. */
   readonly violations: number;
-  /** Those that no person has ignored. */
+  /** Those that no person has decided about since. */
   readonly undecided: number;
+  /** Those of the undecided that are among the rows in review of the run itself. */
+  readonly inReview: number;
 }
 
 /** SQL: scopes that an account still uses; lists of other scopes cannot be read. */
 const REACHABLE = 'select scope from ledger.accounts';
 
-/** SQL: a person has ignored the row of debt `d`. */
-const IS_IGNORED = `exists (select from ledger.decisions i where i.scope = d.scope and i.choice = 'ignore' and i.undone_at is null and i.lapsed_at is null
-  and case i.kind when 'order' then i.run_id = d.run_id and i.n = d.n else i.subject = d.source_id end)`;
+/** SQL: a person has decided about the row of debt `d` since its audit. */
+const IS_DECIDED = `exists (select from ledger.decisions i where i.scope = d.scope and i.choice <> 'later' and i.decided_at > d.paid_at
+  and i.undone_at is null and i.lapsed_at is null and case i.kind when 'order' then i.run_id = d.run_id and i.n = d.n else i.subject = d.source_id end)`;
 
 /** The audits of these runs, each with the runs that work for it, by run; none for a run without open debts and violations. */
 export async function auditsOf(db: Queryable, runIds: readonly string[]): Promise<ReadonlyMap<string, Audit>> {
@@ -157,24 +159,26 @@ export async function auditsOf(db: Queryable, runIds: readonly string[]): Promis
        select id, id as run from unnest($1::text[]) t (id)
        union all select id, part_of from ledger.runs where part_of = any($1)
      ), debts as (
-       select o.run, d.violation, ${IS_IGNORED} as is_ignored, ${DUE_AT} as due_at, d.paid_at is null and d.scope in (${REACHABLE}) as is_open
-       from owing o join ledger.audit_debts d on d.run_id = o.id ${LAST_SENT}
+       select o.run, d.violation, ${IS_DECIDED} as is_decided, d.run_id = o.run and v.verdict = 'review' as is_in_review, ${DUE_AT} as due_at, d.paid_at is null and d.scope in (${REACHABLE}) as is_open
+       from owing o join ledger.audit_debts d on d.run_id = o.id
+         left join ledger.verdicts v on v.run_id = d.run_id and v.n = d.n ${LAST_SENT}
      )
      select run, (count(*) filter (where is_open))::int as open, (count(violation))::int as violations,
-       (count(violation) filter (where not is_ignored))::int as undecided, max(due_at) filter (where is_open) as "dueAt"
+       (count(violation) filter (where not is_decided))::int as undecided,
+       (count(violation) filter (where not is_decided and is_in_review))::int as "inReview", max(due_at) filter (where is_open) as "dueAt"
      from debts group by run having bool_or(is_open or violation is not null)`,
     [runIds],
   );
   return new Map(found.rows.map(({ run, ...audit }) => [run, audit]));
 }
 
-/** The violations that the reads of these runs, and of runs that work for them, found in rows of any run, and that no person has ignored. */
+/** The violations that the reads of these runs, and of runs that work for them, found in rows of any run, and that no person has decided about. */
 export async function violationsFoundBy(db: Queryable, runIds: readonly string[]): Promise<readonly Violation[]> {
   const found = await db.query<Violation>(
     `select d.run_id as run, d.source_id as row, coalesce(d.label, d.source_id) as label, d.violation as reason,
        d.record_ids as ids, v.facts
      from ledger.audit_debts d join ledger.verdicts v on v.run_id = d.run_id and v.n = d.n
-     where d.violation is not null and not ${IS_IGNORED} and d.paid_by in (select id from ledger.runs where id = any($1) or part_of = any($1))
+     where d.violation is not null and not ${IS_DECIDED} and d.paid_by in (select id from ledger.runs where id = any($1) or part_of = any($1))
      order by d.run_id, d.n`,
     [runIds],
   );

@@ -106,7 +106,7 @@ test.each([
     });
     expect(await countsOf(run)).toEqual({ created: 1, review: 1 });
     expect(await violationsFoundBy(database.pool, [reader.id])).toEqual(found);
-    expect(await auditOf(run.id)).toEqual({ open: 0, dueAt: null, violations: 1, undecided: 1 });
+    expect(await auditOf(run.id)).toEqual({ open: 0, dueAt: null, violations: 1, undecided: 1, inReview: 1 });
     expect((await readWith(run, ids)).found).toEqual([]); // reported once
   },
 );

@@ -81,7 +81,7 @@ function withStep(known: PhaseTimes | undefined, step: Step): PhaseTimes {
 }
 
 function waitOf({ status, errorCode, isAway, isSuspended, waitsFor }: Step): Omit<RunWait, 'tookMs'> | undefined {
-  if (status === 'failed') return { for: 'failed', code: errorCode };
+  if (status === 'failed' && errorCode !== '') return { for: 'failed', code: errorCode }; // without: it is being opened again
   if (awaitsApproval({ status, errorCode })) return { for: 'approval' };
   if (waitsFor !== null && (status === 'running' || errorCode === WAITS_FOR_RUN)) return { for: 'run', run: waitsFor };
   if (status === 'paused' && errorCode !== '') return { for: 'paused', code: errorCode }; // without: its file is being read
