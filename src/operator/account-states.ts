@@ -22,7 +22,7 @@ export interface AccountState {
   readonly pausedUntil: Date | null;
   /** Null if it was never used. */
   readonly identity: Pick<ListedAccount, 'scope' | 'tenant' | 'origins' | 'boundAt'> | null;
-  readonly suspended: Pick<Suspension, 'code' | 'message' | 'since'> | null;
+  readonly suspended: Pick<Suspension, 'code' | 'message' | 'since' | 'triedAt'> | null;
   readonly down: { readonly message: string; readonly since: Date } | null;
   /** The last run that waits until a person has confirmed which tenant the account is. */
   readonly unconfirmed: { readonly run: string; readonly message: string } | null;

@@ -4,7 +4,7 @@ import { listActions } from '../../src/engine/ledger/console/console-actions.ts'
 import { readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { addBudgetUse, budgetHistory } from '../../src/engine/ledger/scopes/budget-minutes.ts';
 import { bindAccount } from '../../src/engine/ledger/scopes/scopes.ts';
-import { suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
+import { liftSuspension, suspendAccount, suspensionOf } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { lastExamination } from '../../src/operator/examination.ts';
 import { CHROMIUM } from '../support/chromium.ts';
 import { openOrdersHarness } from '../support/harness/orders.ts';
@@ -105,6 +105,20 @@ describe.runIf(CHROMIUM)('an account', () => {
     await page.getByRole('button', { name: 'Resume the account' }).click();
     expect(await page.textContent('[role=status]')).toBe('test is resumed: its runs continue.');
     expect(await suspensionOf(pool, 'test')).toBe(undefined);
+    await close();
+  });
+
+  test('whose key is refused says when a worker tries it again, and that one does', async () => {
+    const { pool } = harness.database;
+    const { page, wrong, close } = await openPage();
+    await suspendAccount(pool, 'test', 'The key is refused.');
+    await page.goto(`${web.url}/accounts/test`);
+    expect(await page.textContent('main')).toContain('A worker tries the key again at');
+    await page.getByRole('button', { name: 'Try the key now' }).click();
+    await page.getByText('A worker tries the key now.').waitFor();
+    await expectSound(page);
+    expect(wrong).toEqual([]);
+    await liftSuspension(pool, 'test');
     await close();
   });
 

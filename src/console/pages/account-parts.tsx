@@ -36,6 +36,11 @@ export function PauseAsked({ until }: { readonly until: Date }) {
   );
 }
 
+/** Whether a worker tries the refused key now. */
+export function isTried(suspended: AccountState['suspended']): boolean {
+  return suspended?.triedAt != null && suspended.triedAt.getTime() <= Date.now();
+}
+
 /** Why the account is not called, and what ends that. */
 export function AccountProblems({
   state: { account, suspended, down, unconfirmed },
@@ -54,6 +59,18 @@ export function AccountProblems({
               Since <Time at={problem.since} />: <Foreign text={problem.message} most={600} />
             </p>
           ),
+      )}
+      {suspended?.triedAt && (
+        <p class="dim">
+          A worker tries the key{' '}
+          {isTried(suspended) ? (
+            'now.'
+          ) : (
+            <>
+              again at <Time at={suspended.triedAt} exact />.
+            </>
+          )}
+        </p>
       )}
       {suspended?.code === 'KEY_REFUSED' && canAct && <Act path={`${path}/try-key`} label="Try the key now" />}
       {suspended?.code === 'ACCOUNT_SUSPENDED' && canAct && <Act path={`${path}/resume`} label="Resume the account" />}

@@ -13,7 +13,7 @@ import { definePage } from '../page.ts';
 import { OverTime } from '../parts/charts.tsx';
 import { Act, Field } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Facts, Foreign, Section, Time } from '../parts/parts.tsx';
-import { AccountChips, AccountProblems } from './account-parts.tsx';
+import { AccountChips, AccountProblems, isTried } from './account-parts.tsx';
 import { Examined } from './examination.tsx';
 
 /** What can be shown of the budget, and in which steps. */
@@ -40,7 +40,7 @@ export const account = definePage({
       title: name,
       tab: 'accounts',
       command: state.url === null ? 'accounts' : `doctor --account ${shellWord(name)} --all`,
-      isBusy: examining?.status === 'under-way',
+      isBusy: examining?.status === 'under-way' || isTried(state.suspended),
       assets: ['uplot.css', 'uplot.js', 'chart.js'],
       head: (
         <>

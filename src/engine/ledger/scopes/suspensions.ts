@@ -13,6 +13,8 @@ export interface Suspension {
   readonly since: Date;
   /** When the key was last refused, or the account last suspended by hand, on the database's clock. */
   readonly refusedAt: Date;
+  /** When a worker tries the key again; null if a person has suspended the account. */
+  readonly triedAt: Date | null;
 }
 
 /** Nothing is sent to the account until it is resumed. */
@@ -62,7 +64,7 @@ export async function suspendByHand(
 }
 
 const COLUMNS = `case when by_hand is null then 'KEY_REFUSED' else 'ACCOUNT_SUSPENDED' end as code, message, since,
-  refused_at as "refusedAt"`;
+  refused_at as "refusedAt", case when by_hand is null then probe_at end as "triedAt"`;
 
 /** Undefined if the account is not suspended. */
 export async function suspensionOf(db: Queryable, scope: string): Promise<Suspension | undefined> {
