@@ -58,8 +58,9 @@ export type DeliveryOutcome = { readonly answer?: TargetAnswer } & (
   /** This target has nothing to update, for example because no item is linked. */
   | { readonly status: 'skipped'; readonly reason: string; readonly detail: string }
   /**
-   * May work later. `isLimited`: the target asked to wait; this does not count as an attempt, and the target's other
-   * deliveries wait too. `isUnclear`: a call that changes something had no clear answer, so the target may still apply it.
+   * May work later. `isLimited`: the target, its account or its budget needs a pause; this does not count as an attempt, and
+   * the target's other deliveries wait too. `isUnclear`: a call that changes something had no clear answer, so the target may
+   * still apply it.
    */
   | {
       readonly status: 'later';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { takeOutboxClaim } from '../../src/mirror/outbox/claims.ts';
-import { disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
+import { blockTarget, disableTarget, noteFailing } from '../../src/mirror/outbox/target-states.ts';
 import { WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { openOutboxConsole } from './outbox-console.ts';
 import { postForm } from './requests.ts';
@@ -90,6 +90,11 @@ test('a target has been failing since its first failure, on its page as on Home'
   await noteFailing(database.pool, 'hook', { detail: 'HTTP 500', now: new Date('2026-11-21T09:00:00Z') });
   expect(await htmlAt('/targets/hook')).toMatch(said);
   expect(await htmlAt('/')).toMatch(/target hook.*2026-11-20T08:00:.*failing: HTTP 500/s);
+});
+
+test('a paused target does not say who asked for the pause, which may be its budget', async () => {
+  await blockTarget(database.pool, 'hook', { forMs: 60_000, now: undefined });
+  expect(await htmlAt('/targets/hook')).toMatch(/paused<\/span> nothing is sent to it until <time /);
 });
 
 test('a target shows its address, and the syncs that send to it', async () => {

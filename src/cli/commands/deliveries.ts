@@ -189,7 +189,7 @@ function stateLines(
       `${target} has been disabled since ${formatTime(at)} (${reason}: ${detail}). Fix the cause, then enable the target with: ${remedy}`,
     );
   }
-  if (blockedUntil) lines.push(`${target} asks for a pause until ${formatTime(blockedUntil)}.`);
+  if (blockedUntil) lines.push(`${target} is paused: nothing is sent to it until ${formatTime(blockedUntil)}.`);
   if (failing) lines.push(`${target} has been failing since ${formatTime(failing.since)}: ${failing.detail}`);
   return lines;
 }

@@ -160,7 +160,7 @@ function Health({ state, retried, refused, dead = 0 }: HealthProps) {
       )}
       {blockedUntil && (
         <p>
-          <Chip tone="warn">paused</Chip> it asks for a pause until <Time at={blockedUntil} />
+          <Chip tone="warn">paused</Chip> nothing is sent to it until <Time at={blockedUntil} />
         </p>
       )}
       {dead > 0 && (
