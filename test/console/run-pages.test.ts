@@ -94,6 +94,15 @@ test('sending a load after all says that it asks again, not that rows failed', a
   expect(page).not.toContain('rows that failed');
 });
 
+test('a load that a person has cancelled offers to send its rest', async () => {
+  const { id } = await aRun(database, { type: 'orders', sync: 'orders' });
+  await addRows(database.pool, id, [{ n: 2, label: 'A' }]);
+  await endRun(database.pool, id, 'cancelled', { code: 'CANCELLED', message: 'Cancelled.' });
+  const page = await htmlAt(`/runs/${id}`);
+  expect(page).toContain('Send the rest');
+  expect(page).not.toContain('Retry what failed');
+});
+
 test('starts within a minute are shown with their seconds', async () => {
   const { pool } = database;
   const text = TEXT.replace('type: tasks,', 'type: tasks, schedule: { every: 5s },');

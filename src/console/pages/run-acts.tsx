@@ -5,7 +5,7 @@ import { isHalfRead, isOfOtherTenant, isUnconfirmed } from '../../engine/ledger/
 import type { Run } from '../../engine/ledger/runs.ts';
 import { accountPath } from '../../operator/page-paths.ts';
 import { watchesFolder } from '../../operator/phase-words.ts';
-import type { RunReport } from '../../operator/report.ts';
+import type { RunReport, RunState } from '../../operator/report.ts';
 import { problemsIn } from '../../operator/run-report.ts';
 import type { RunAction } from '../actions/actions.ts';
 import { Act, Button } from '../parts/inputs.tsx';
@@ -75,6 +75,12 @@ function actionsFor(
   return [...work, ...(isWrong && !isAcknowledged && !report.dryRun ? [acknowledge] : [])];
 }
 
+/** A person has stopped it, so nothing has failed. */
+const RETRY_WORDS: Partial<Record<RunState, string>> = {
+  'not-approved': 'Send it after all',
+  cancelled: 'Send the rest',
+};
+
 /** What resumes or cancels the run. */
 function workOn(run: Run, { state, type, counts, dryRun }: RunReport): readonly Offered[] {
   const { status, phase } = run;
@@ -87,9 +93,8 @@ function workOn(run: Run, { state, type, counts, dryRun }: RunReport): readonly 
   const resume: Offered = { action: 'resume', label: 'Resume', primary: true };
   const cancel: Offered = { action: 'cancel', label: 'Cancel the run', primary: false };
   const hasFailed = counts.rejected + counts.unknown > 0 || status === 'failed';
-  const rows = hasFailed ? 'Retry what failed' : 'Retry the rows in review';
-  const retryWords = state === 'not-approved' ? 'Send it after all' : rows;
-  const retry: Offered = { action: 'retry', label: retryWords, primary: false };
+  const label = RETRY_WORDS[state] ?? (hasFailed ? 'Retry what failed' : 'Retry the rows in review');
+  const retry: Offered = { action: 'retry', label, primary: false };
   if (isHalfRead(run) || isOfOtherTenant(run)) return [cancel];
   if (isUnconfirmed(run)) return [{ ...resume, primary: false }, cancel];
   if (status === 'paused') return [resume, cancel];

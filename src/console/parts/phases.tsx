@@ -93,8 +93,8 @@ function AuditPhase({ audit: { open, dueAt, violations } }: { readonly audit: Au
           : `${plural(open, 'row')} to check`}
         {open > 0 && dueAt && (
           <>
-            {' '}
-            at <Time at={dueAt} exact />
+            {dueAt.getTime() > Date.now() ? ' at ' : ', due since '}
+            <Time at={dueAt} exact />
           </>
         )}
       </span>
