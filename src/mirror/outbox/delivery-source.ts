@@ -197,12 +197,13 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     const nowMs = this.#needs.clock.nowMs();
     // A server that says when it will be back is away, which is not by chance.
     const isAway = decision.status === 'limited' && decision.reason === 'SERVER_ERROR';
-    const hasFailed = isAway || (outcome.status === 'later' && !outcome.isLimited);
+    const hasFailed = outcome.status === 'later' && (isAway || !outcome.isLimited);
     this.#breaker.saw(hasFailed ? 'fails' : 'answers', nowMs);
     if (decision.status === 'limited') this.#heldUntilMs = Math.max(this.#heldUntilMs, nowMs + decision.afterMs);
     if (decision.status === 'disabled') this.#isDisabled = true;
     if (!hasFailed) return { status: 'answers' };
-    return isAway || this.#breaker.isOpen() ? { status: 'fails', detail: decision.detail ?? '' } : undefined;
+    if (!isAway && !this.#breaker.isOpen()) return undefined;
+    return { status: 'fails', detail: plainText(outcome.detail ?? '') };
   }
 
   /** Logs a delivery once that keeps failing although the target takes others, and once that it is given up. */

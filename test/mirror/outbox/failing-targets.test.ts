@@ -62,6 +62,14 @@ test('of two processes one logs that a target is failing, and one that it answer
   expect(messages).toEqual([expect.stringMatching(/^target is failing: /), 'target answers again']);
 });
 
+test('a target is failing for what it answers, not because deliveries were given up', async () => {
+  await queue(database, changes(40));
+  await database.pool.query('update ledger.deliveries set attempts = 9');
+  start({ hook: () => FAILED });
+  await bed.clock.passUntil(allEnded, 60_000);
+  expect(await targetStates(database.pool)).toMatchObject([{ failing: { detail: FAILED.detail } }]);
+}, 60_000);
+
 describe('a target that asks for a pause', () => {
   const limited: Answering = () => ({
     ...FAILED,
