@@ -1,15 +1,21 @@
 /** The web server of the role console: its pages, its API, and calls from outside systems. */
 import cookie from '@fastify/cookie';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { codeOf, messageOf, wrongUse } from '../base/errors.ts';
 import { serverUrl } from '../base/server-url.ts';
 import { addHookServer } from '../mirror/inbound/hook-server.ts';
 import { isLoopback } from '../settings/fields.ts';
-import { addGuard, addHeaders } from './access/guard.ts';
+import { addGuard, addHeaders, isOfProgram } from './access/guard.ts';
 import { addLogin } from './access/login.tsx';
 import { createPeople } from './access/people.ts';
 import { PREFIX } from './api/openapi.ts';
-import { addApi } from './api/routes.ts';
+import { addApi, sendFailure } from './api/routes.ts';
 import { addAssets } from './assets.ts';
 import { addBullBoard } from './bull-board.ts';
 import { createExaminations } from './examinations.ts';
@@ -39,6 +45,13 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 15_000;
 const CLOSING_GRACE_MS = 5_000;
 
+/** No route is found for such an address, so no hook has run. */
+function refuseAddress(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const message = 'The address is not valid: a part of it is too long, or is not percent-encoded UTF-8.';
+  if (isOfProgram(request)) return sendFailure(reply, { httpStatus: 400, code: 'REQUEST_INVALID', message });
+  return reply.code(400).type('text/plain; charset=utf-8').send(message);
+}
+
 /** Throws LockstepError CONSOLE_NEEDS_PASSWORD, CONSOLE_TOKEN_SHORT, CONSOLE_PORT_IN_USE or CONSOLE_CANNOT_LISTEN. */
 export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
   const { pool, settings, readSecret, log } = needs;
@@ -54,6 +67,7 @@ export async function startConsole(needs: ConsoleNeeds): Promise<Console> {
     forceCloseConnections: 'idle',
     trustProxy: [...trustProxy],
     routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (_error, request, reply) => refuseAddress(request, reply),
   });
   endLate(app);
   readToTheEnd(app);

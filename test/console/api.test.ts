@@ -107,10 +107,11 @@ test('says what is wrong with a request', async () => {
     status: 404,
     json: { error: { code: 'SETTINGS_NAME_UNKNOWN' } },
   });
-  expect(await call('/accounts/other/budget')).toMatchObject({
-    status: 404,
-    json: { error: { code: 'SETTINGS_NAME_UNKNOWN' } },
-  });
+  for (const [path, body] of [['budget'], ['suspend', {}], ['resume', {}], ['try-key', {}]] as const)
+    expect(await call(`/accounts/other/${path}`, body)).toMatchObject({
+      status: 404,
+      json: { error: { code: 'SETTINGS_NAME_UNKNOWN' } },
+    });
   expect(await call('/runs?verdict=bad')).toMatchObject({
     status: 400,
     json: {
@@ -137,6 +138,13 @@ test('says what is wrong with a request', async () => {
   );
   expect(await call('/nothing')).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } });
   expect(await call('/runs/x/explode', {})).toMatchObject({ status: 400 });
+  for (const id of ['x'.repeat(300), '%zz']) {
+    expect(await call(`/runs/${id}`)).toMatchObject({
+      status: 400,
+      json: { error: anError('REQUEST_INVALID', /^The address is not valid: /) },
+    });
+    expect(await pageAt(web, `/runs/${id}`)).toMatch(/^The address is not valid: /);
+  }
 });
 
 test.each([

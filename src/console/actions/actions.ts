@@ -107,7 +107,8 @@ const ON_SYNCS: Readonly<Record<SyncAction, Perform>> = {
 };
 
 const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
-  async 'try-key'({ pool }, account) {
+  async 'try-key'({ pool, settings }, account) {
+    accountNamed(settings(), account);
     const scope = await scopeNamed(pool, account);
     if ((await suspensionOf(pool, scope))?.code !== 'KEY_REFUSED')
       return { said: `The key of ${account} is not refused; nothing has changed.`, refused: 'NOT_REFUSED' };
@@ -119,9 +120,10 @@ const ON_ACCOUNTS: Readonly<Record<AccountAction, Perform>> = {
     await suspendByHand(pool, await scopeNamed(pool, account), { by, reason });
     return { said: `${account} is suspended: its runs wait until someone resumes it.` };
   },
-  async resume({ pool }, account) {
+  async resume({ pool, settings }, account) {
     if (await resumeAccount(pool, await scopeNamed(pool, account)))
       return { said: `${account} is resumed: its runs continue.` };
+    accountNamed(settings(), account); // one that left the settings may still be suspended
     return { said: `${account} was not suspended by a person; nothing has changed.`, refused: 'NOT_SUSPENDED' };
   },
   async rebind(needs, account, { by }) {
