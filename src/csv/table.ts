@@ -4,7 +4,7 @@ import { isBlank } from './blank-rows.ts';
 import { listColumns, UnclearFile } from './column-errors.ts';
 import { namelessColumn, numberedColumns } from './column-names.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
-import { belowLines, detectFormat, type Format, type FormatChoices } from './format.ts';
+import { belowLines, DELIMITERS, detectFormat, type Format, type FormatChoices } from './format.ts';
 import { withoutGuard } from './formulas.ts';
 import { knownNamesIn } from './header.ts';
 import { parseBlock } from './parser.ts';
@@ -53,10 +53,10 @@ export function examineTable(
   const isWhole = sample.length === unpackedBytes;
   const encoding = detectEncoding(received, choices.encoding);
   const text = decodeSample(sample, encoding.encoding);
-  const other = otherFormatOf(text);
-  if (other)
+  const otherFormat = otherFormatOf(text);
+  if (otherFormat)
     throw wrongUse(
-      `${name} is ${other}, not CSV. Export it as CSV from the program that made it.`,
+      `${name} is ${otherFormat}, not CSV. Export it as CSV from the program that made it.`,
       'CSV_HEADER_INVALID',
     );
   const format = detectFormat(text, isWhole, choices);
@@ -83,8 +83,29 @@ export function examineTable(
     );
   if (firstRows.length === 0 && isWhole && !choices.canBeEmpty)
     throw wrongUse(`${name} has a header and no rows. It needs at least one row.`, 'CSV_NO_ROWS');
-  const title = titleRows(text.slice(0, text.length - body.length), format, added);
+  const above = text.slice(0, text.length - body.length);
+  const other = choices.headerLine === undefined ? tableIn(above, format) : undefined;
+  if (other)
+    throw new UnclearFile(
+      'CSV_HEADER_INVALID',
+      `${name}: above the header in line ${headerLine} is another table, with the columns ${listColumns(other)}. Load each table as a file of its own.`,
+      'Or name the line of the header with --header-row.',
+    );
+  const title = titleRows(above, format, added);
   return { encoding, format, columns, added, headerLine, title, firstRows };
+}
+
+/** The columns of a table in the text above the header, also with another delimiter: a header with a row of its length below. */
+function tableIn(above: string, { quote, newline }: Format): readonly string[] | undefined {
+  for (const delimiter of DELIMITERS) {
+    const { rows } = parseBlock(above, { delimiter, quote, newline }, true);
+    const header = rows.find(
+      (row, at) =>
+        knownNamesIn(row) >= HEADER_ABOVE && !isBlank(rows[at + 1] ?? []) && rows[at + 1]?.length === row.length,
+    );
+    if (header) return header;
+  }
+  return undefined;
 }
 
 function titleRows(text: string, format: Format, added: AddedColumns | undefined): readonly (readonly string[])[] {
@@ -161,6 +182,8 @@ export function otherFormatOf(text: string): string | undefined {
 
 /** A row with this many names of columns is a header. */
 const SECOND_HEADER = 3;
+/** Titles seldom have so many names of columns. */
+const HEADER_ABOVE = 2;
 
 /** A cell of the header: copied, because a slice would keep the whole sample in memory. */
 function kept(cell: string, added: AddedColumns | undefined): string {

@@ -24,6 +24,18 @@ test('a repeated header is no order', async () => {
   expect(verdicts((await loaded(text)).rows)).toEqual(['2 ok', '3 HEADER_REPEATED', '4 ok']);
 });
 
+test('a table with another delimiter above another table is not left out as a title', async () => {
+  const text =
+    'order_id,customer_email,amount\n1,ann@x.org,5.00\n2,ben@x.org,6.00\nOrder No;Mail;Total\n3;cy@x.org;3,50\n4;di@x.org;4,50\n';
+  await expect(loaded(text)).rejects.toMatchObject(
+    anError(
+      'CSV_HEADER_INVALID',
+      'above the header in line 4 is another table, with the columns "order_id", "customer_email"',
+    ),
+  );
+  expect(verdicts((await loaded(text, { headerLine: 4 })).rows)).toEqual(['5 ok', '6 ok']);
+});
+
 test('rows below a header with other columns are refused, until the first header is repeated', async () => {
   const header = 'Order No,Customer,Amount,Qty';
   const text = `${header}\n1,Ann Lee,5.00,2\nOrder No,Customer,Qty,Amount\n2,Ben Ode,4,9.00\n${header}\n3,Ann Lee,6.00,1\n`;
