@@ -202,7 +202,7 @@ test.each([
   ['empty beside another name', { Id: ' ', uuid: 'x' }, 'its Id is empty'],
   ['a number that JSON falsifies', { id: 1e30 }, 'its id 1e+30 is too large for an exact JSON number'],
 ])('reports records whose id is %s with the setting that helps, however many there are', (_, record, why) => {
-  for (const count of [1, 200_000]) {
+  for (const count of [1, 50_000]) {
     const read = readAll(JSON.stringify({ status: 'success', content: Array(count).fill(record), warnings: [] }));
     expect(read).toMatchObject({ problem: 'no-list', message: expect.stringContaining(why) });
     expect(read).toMatchObject({ message: expect.stringContaining('dialect.idField.contacts') });
