@@ -1,4 +1,5 @@
-// Checks the layout: each room imports only the rooms it may, all below it, and no files import one another in a circle.
+// Checks the layout: each room imports only the rooms it may, all below it, no files import one another in a circle, and no two rooms
+// export functions of the same name.
 //   node .ci/rooms.mjs [--write]     --write draws the picture in docs/architecture.md
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -75,6 +76,7 @@ const WALLS = [
 const PICTURE = 'docs/architecture.md';
 const [BEGIN, END] = ['<!-- rooms: made by `node .ci/rooms.mjs --write` -->', '<!-- end of rooms -->'];
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g;
+const FUNCTION = /^export (?:async )?(?:function\*? |const (?=\w+ = (?:async )?\())(\w+)/gm;
 
 const order = Object.keys(ROOMS);
 const root = path.join(import.meta.dirname, '..');
@@ -83,12 +85,14 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
   encoding: 'utf8',
 });
 const files = listed.split('\n').filter((file) => /\.tsx?$/.test(file) && fs.existsSync(path.join(root, file)));
-const importsOf = new Map(files.map((file) => [file, readImports(file)]));
+const texts = new Map(files.map((file) => [file, fs.readFileSync(path.join(root, file), 'utf8')]));
+const importsOf = new Map(files.map((file) => [file, importsIn(file)]));
 
 const between = new Map();
 const problems = [];
 for (const [file, imports] of importsOf) for (const imported of imports) check(file, imported);
 for (const circle of circles()) problems.push(`These files import one another in a circle: ${circle.join(', ')}`);
+checkNames();
 checkPicture();
 
 const upward = [...between.keys()].filter((edge) => isUpward(...edge.split(' ')));
@@ -98,9 +102,8 @@ process.stdout.write(
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-function readImports(file) {
-  const text = fs.readFileSync(path.join(root, file), 'utf8');
-  return [...text.matchAll(IMPORT)].map(([, to]) => path.posix.join(path.posix.dirname(file), to));
+function importsIn(file) {
+  return [...texts.get(file).matchAll(IMPORT)].map(([, to]) => path.posix.join(path.posix.dirname(file), to));
 }
 
 function roomOf(file) {
@@ -117,6 +120,16 @@ function check(file, imported) {
   else if (!ROOMS[from].imports.split(' ').includes(to))
     problems.push(`${file} imports ${imported}: ${from} may not import ${to}`);
   between.set(`${from} ${to}`, (between.get(`${from} ${to}`) ?? 0) + 1);
+}
+
+/** A reader would take one for the other. */
+function checkNames() {
+  const homes = new Map();
+  for (const [file, text] of texts)
+    for (const [, name] of text.matchAll(FUNCTION)) homes.set(name, (homes.get(name) ?? new Set()).add(roomOf(file)));
+  for (const [name, rooms] of homes)
+    if (rooms.size > 1)
+      problems.push(`${[...rooms].join(' and ')} each export a function ${name}: give one of them another name`);
 }
 
 function isUpward(from, to) {

@@ -6,13 +6,13 @@ import { defineJob, type JobContext } from '../src/engine/worker/job.ts';
 import { type SendRow, writeOptions } from '../src/engine/worker/row-source.ts';
 import { sendReady } from '../src/engine/worker/send-ready.ts';
 import { toSent } from '../src/engine/worker/sent-row.ts';
-import { ordersOptions } from '../src/syncs/orders/options.ts';
+import { ordersRunOptions } from '../src/syncs/orders/options.ts';
 import { openUpdateMode, sendUpdate } from '../src/syncs/orders/send-update.ts';
 import { createdId } from '../src/syncs/record-now.ts';
 
 export const createOrders = defineJob({
   name: 'create-orders',
-  options: ordersOptions,
+  options: ordersRunOptions,
   parallel: 2, // while one drains at the end of its slice, the other uses the budget
   run: async (context) => sendReady(context, await orderSender(context), 'settle-orders'),
 });

@@ -6,12 +6,12 @@ import { keepLearnt } from '../src/engine/ledger/scopes/learnt.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
 import { sendReady } from '../src/engine/worker/send-ready.ts';
 import { importMode } from '../src/syncs/contacts/import-mode.ts';
-import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
+import { type ContactsOptions, contactsRunOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { contactSender } from '../src/syncs/contacts/send.ts';
 
 export const importCustomers = defineJob({
   name: 'import-customers',
-  options: contactsOptions,
+  options: contactsRunOptions,
   parallel: 2, // while one drains at the end of its slice, the other uses the budget
   run: send,
 });

@@ -42,7 +42,7 @@ import {
   type Stepped,
   saveCheckpoint,
 } from '../src/syncs/orders/load-checkpoint.ts';
-import { type OrdersOptions, ordersOptions } from '../src/syncs/orders/options.ts';
+import { type OrdersOptions, ordersRunOptions } from '../src/syncs/orders/options.ts';
 import { type OrdersRead, readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
 import { rememberColumns } from '../src/syncs/orders/remembered-columns.ts';
 import { waitingFor, whileWaiting } from '../src/syncs/orders/wait-for-run.ts';
@@ -55,7 +55,7 @@ type Context = JobContext<OrdersOptions>;
 
 export const loadOrders = defineJob({
   name: 'load-orders',
-  options: ordersOptions,
+  options: ordersRunOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => load(context, exclusive)),
 });

@@ -40,7 +40,7 @@ import { defineJob, type JobContext, type JobResult } from '../src/engine/worker
 import type { Queryable } from '../src/storage/queryable.ts';
 import type { Transactional } from '../src/storage/transaction.ts';
 import { type ContactMapping, mappingOf } from '../src/syncs/contacts/mapping.ts';
-import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
+import { type ContactsOptions, contactsRunOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { ContactSightings } from '../src/syncs/contacts/sightings.ts';
 import { type ScannedContact, stageContacts, toScannedContact } from '../src/syncs/contacts/staging.ts';
 import { UnreadNames } from '../src/syncs/contacts/unread-names.ts';
@@ -54,7 +54,7 @@ type Context = JobContext<ContactsOptions>;
 
 export const scanContacts = defineJob({
   name: 'scan-contacts',
-  options: contactsOptions,
+  options: contactsRunOptions,
   waitsInPlace: true,
   run: (context) => exclusively(context, (exclusive) => readAndDecide(context, exclusive)),
 });

@@ -14,7 +14,7 @@ import { openRows } from '../src/engine/ledger/rows.ts';
 import { endRun } from '../src/engine/ledger/run-status.ts';
 import { type Exclusive, exclusively } from '../src/engine/worker/exclusive.ts';
 import { defineJob, type JobContext, type JobResult } from '../src/engine/worker/job.ts';
-import { type ContactsOptions, contactsOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
+import { type ContactsOptions, contactsRunOptions, createsCustomers } from '../src/syncs/contacts/options.ts';
 import { readEdited } from '../src/syncs/contacts/read-edited.ts';
 import { readUpdated } from '../src/syncs/contacts/read-updated.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
@@ -25,7 +25,7 @@ const IMPORT: JobResult = { status: 'next', job: 'import-customers' };
 
 export const settleCustomers = defineJob({
   name: 'settle-customers',
-  options: contactsOptions,
+  options: contactsRunOptions,
   waitsInPlace: true,
   run: (context) =>
     exclusively(context, async (exclusive) => {

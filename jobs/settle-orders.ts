@@ -17,13 +17,13 @@ import type { Queryable } from '../src/storage/queryable.ts';
 import { Baseline } from '../src/syncs/customers/baseline.ts';
 import { planTheRest } from '../src/syncs/orders/load-approval.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from '../src/syncs/orders/load-checkpoint.ts';
-import { ordersOptions } from '../src/syncs/orders/options.ts';
+import { ordersRunOptions } from '../src/syncs/orders/options.ts';
 import { keepUnlisted, readOrders, readUnlistedOrders } from '../src/syncs/orders/read-orders.ts';
 import { settleReadBack } from '../src/syncs/read-back.ts';
 
 export const settleOrdersJob = defineJob({
   name: 'settle-orders',
-  options: ordersOptions,
+  options: ordersRunOptions,
   waitsInPlace: true,
   run: (context) =>
     exclusively(context, async (exclusive) => {

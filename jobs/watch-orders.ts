@@ -20,7 +20,7 @@ import type { Queryable } from '../src/storage/queryable.ts';
 import {
   changedWhileLoading,
   type FileVerdict,
-  refusalOf,
+  fileRefusal,
   saidBy,
   settleFile,
   verdictOfLoad,
@@ -197,7 +197,7 @@ async function receive(
     await keep(context, pool);
   } catch (error) {
     if (signal.aborted) throw error;
-    const refusal = refusalOf(error);
+    const refusal = fileRefusal(error);
     if (refusal === 'changed') return leaveToNextRun(context, id, file.name);
     if (refusal === 'later') return;
     if (refusal === 'not of the file') throw error;

@@ -30,7 +30,7 @@ export function exitCodeOf({ status, counts, scan }: Pick<RunReport, 'status' | 
 }
 
 /** Undefined if nothing failed: commander also throws after help and version. `database`: `Database.describe`, if known. */
-export function failureOf(error: unknown, database: string | undefined): Failure | undefined {
+export function commandFailure(error: unknown, database: string | undefined): Failure | undefined {
   if (error instanceof CommanderError) return usageFailure(error);
   const described = error instanceof LockstepError ? error : describeDatabaseError(error, database ?? 'the database');
   if (described) return { code: described.code, message: described.message, exitCode: described.exitCode };

@@ -1,6 +1,6 @@
 /** Entry point of the command line: runs one command in this process and sets the exit code. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { DONE, type ExitCode, failureOf } from './errors.ts';
+import { commandFailure, DONE, type ExitCode } from './errors.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { styled } from './print/colour.ts';
 import { createOutput, OUTPUT_CLOSED } from './print/output.ts';
@@ -66,7 +66,7 @@ function tellFailure(
   error: unknown,
   session: Session | undefined,
 ): ExitCode {
-  const failure = failureOf(error, session?.database());
+  const failure = commandFailure(error, session?.database());
   if (failure === undefined) return DONE;
   // Without a session, parsing the options may be what failed.
   const out = session?.out ?? createOutput(stdout, stderr, { isJson: argv.includes('--json') });

@@ -6,7 +6,7 @@ import { NOT_APPROVED } from '../engine/ledger/approval.ts';
 import { type Violation, violationsFoundBy } from '../engine/ledger/audit-debts.ts';
 import type { Verdict } from '../engine/ledger/rows.ts';
 import { failingFor, failRunAndParts } from '../engine/ledger/run-parts.ts';
-import { remedyFor } from '../engine/ledger/run-remedy.ts';
+import { runRemedy } from '../engine/ledger/run-remedy.ts';
 import { endRun } from '../engine/ledger/run-status.ts';
 import { addNote, noteWords, type Run, readRun } from '../engine/ledger/runs.ts';
 import { probeSoon, type Suspension, suspensionOf } from '../engine/ledger/scopes/suspensions.ts';
@@ -175,7 +175,7 @@ export function withViolations(code: ExitCode, violations: readonly unknown[]): 
 async function noteWriterBeside({ hint }: Session, { database }: Workspace, run: Run): Promise<void> {
   const other = await writerBeside(database.pool, run);
   if (other === undefined) return;
-  const { remedy, command } = remedyFor(other);
+  const { remedy, command } = runRemedy(other);
   const rows = `${plural(other.settled, 'row')} settled, ${formatCount(other.open)} open`;
   const note = `run ${other.id} of ${other.title} is unfinished (${rows}); this dry run only reads. ${remedy}: ${hint(command)}`;
   await addNote(database.pool, run.id, note);
@@ -199,7 +199,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
         message: `Stopped. Run ${run.id} is kept. Resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`,
       };
     case 'paused': {
-      const { remedy, command } = remedyFor(run);
+      const { remedy, command } = runRemedy(run);
       return { code: 'RUN_PAUSED', message: `Run ${run.id} is paused. ${remedy}: ${hint(command)}` };
     }
     case 'cancelled':

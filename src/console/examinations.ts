@@ -2,7 +2,7 @@
 import type { Progress } from '../operator/doctor/examine.ts';
 import { accountNamed } from '../settings/settings.ts';
 import { type Done, keeping, type Taking } from './actions/actions.ts';
-import { type Failure, failureOf } from './failures.ts';
+import { type Failure, pageFailure } from './failures.ts';
 import type { ConsoleNeeds } from './needs.ts';
 
 export type Examining =
@@ -34,7 +34,7 @@ export function createExaminations(needs: Needs): Examinations {
       await examine(account, { writes: false, signal, onProgress });
       states.delete(account);
     } catch (error) {
-      const failure = failureOf(error, database);
+      const failure = pageFailure(error, database);
       if (failure.httpStatus >= 500) log?.error({ err: error }, 'a service could not be examined');
       states.set(account, { status: 'failed', failure });
     }

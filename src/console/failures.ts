@@ -36,7 +36,7 @@ const HTTP_STATUS: Readonly<Record<string, number>> = {
 };
 
 /** `database`: as in messages about losing it. */
-export function failureOf(error: unknown, database: string): Failure {
+export function pageFailure(error: unknown, database: string): Failure {
   if (error instanceof z.ZodError) {
     const said = listIssues(error.issues)
       .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))

@@ -8,7 +8,7 @@ import { accountPath } from '../operator/page-paths.ts';
 import { EXPORT_TITLES, exportedLines, titled } from '../operator/row-export.ts';
 import { isOfProgram, requirePerson } from './access/guard.ts';
 import { sendFailure } from './api/routes.ts';
-import { type Failure, failureOf } from './failures.ts';
+import { type Failure, pageFailure } from './failures.ts';
 import { addActionForms } from './forms/action-forms.ts';
 import { addDeliveryForms } from './forms/delivery-forms.ts';
 import { say, takeSaid } from './forms/flash-message.ts';
@@ -16,7 +16,7 @@ import { addLinkForms } from './forms/link-forms.ts';
 import { addRecordForms } from './forms/record-forms.ts';
 import { addReviewForms } from './forms/review-forms.ts';
 import { renderFrame, renderPage } from './layout.tsx';
-import { type Asked, failedStream, follow, isStream } from './live/follow.ts';
+import { type Asked, failedStream, followPage, isStream } from './live/follow.ts';
 import { createLive } from './live/live.ts';
 import { contextOf, type Page } from './page.ts';
 import { account } from './pages/account.tsx';
@@ -106,7 +106,7 @@ export function addPages(app: FastifyInstance, needs: SharedNeeds): void {
   app.addHook('preClose', () => live.close());
   for (const page of PAGES) {
     app.get(page.path, (request, reply) =>
-      isStream(request) ? follow(needs, live, { page, request, reply }) : show(needs, { page, request, reply }),
+      isStream(request) ? followPage(needs, live, { page, request, reply }) : show(needs, { page, request, reply }),
     );
   }
   addActionForms(app, needs);
@@ -146,7 +146,7 @@ function answerFailures(app: FastifyInstance, { database, people, hint }: Shared
   app.setNotFoundHandler((request, reply) =>
     answer(request, reply, { httpStatus: 404, code: 'NOT_FOUND', message: 'This page does not exist.' }),
   );
-  app.setErrorHandler((error, request, reply) => answer(request, reply, failureOf(error, database), error));
+  app.setErrorHandler((error, request, reply) => answer(request, reply, pageFailure(error, database), error));
 
   function answer(request: FastifyRequest, reply: FastifyReply, failure: Failure, error?: unknown): FastifyReply {
     const { httpStatus, code } = failure;

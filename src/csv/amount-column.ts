@@ -1,5 +1,5 @@
 /** What must not be treated as the amount of an order, although its name and its cells fit. */
-import { isAdded, isDiscount, isFee, isPart, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
+import { isAdded, isDiscount, isFee, isPartOfAmount, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
 import { API_ID, areAmounts } from './by-content.ts';
 import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import type { FirstCells } from './first-cells.ts';
@@ -181,7 +181,7 @@ function whatIsLeft({ amount, others, firstCells, line }: Amounts): UnclearFile 
     });
   const isTaken = ({ name, cells }: AmountCells) => !isDiscount(name) && cells.some((cell = 0n) => cell < 0n);
   for (const taken of others.filter(isTaken)) {
-    const whole = others.find((other) => !isPart(other.name) && isLeftOf(other, taken));
+    const whole = others.find((other) => !isPartOfAmount(other.name) && isLeftOf(other, taken));
     if (!whole) continue;
     return doubtfulAmount(
       `Line ${line}: "${short(amount.name)}" may be what is left after "${short(taken.name)}", because "${short(whole.name)}" has larger amounts.`,

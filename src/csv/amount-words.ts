@@ -78,14 +78,14 @@ const WHOLE = /total|totaal|gesamt|summ?[ae]?\b|toplam|razem|合計|合计|总|�
 
 const wholeWords = (name: string) => plainWords(name).replace(WITH_TAX, '');
 /** Whether the name says that it is less than the whole amount, or no amount. */
-export const isPart = (name: string) => PART.test(wholeWords(name));
+export const isPartOfAmount = (name: string) => PART.test(wholeWords(name));
 
 /**
  * The column that says most surely by its name that it has the whole amount, or the only one that may have it, for an example that
  * can be pasted.
  */
 export function likelyAmount(names: readonly string[]): string | undefined {
-  const whole = names.filter((name) => !isPart(name));
+  const whole = names.filter((name) => !isPartOfAmount(name));
   const isOf = (form: RegExp) => whole.find((name) => form.test(wholeWords(name)));
   return whole.find(isTaxed) ?? isOf(WHOLE) ?? isOf(MONEY_WORDS) ?? (whole.length === 1 ? whole[0] : undefined);
 }

@@ -6,7 +6,7 @@ import type { NewDecision } from '../engine/ledger/decisions.ts';
 import { readWitnesses } from '../engine/ledger/scopes/witnesses.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { recordsFor } from './review.ts';
-import { nameOf, refuseWrong, type Wrong, wrongDecisions } from './review-decisions.ts';
+import { decidedName, refuseWrong, type Wrong, wrongDecisions } from './review-decisions.ts';
 
 /** For all records of one account: what is not answered by then is checked when the decisions are applied. */
 const ASKING_MS = 10_000;
@@ -54,7 +54,7 @@ export async function checkDecisions(needs: AskNeeds, decisions: readonly NewDec
   const missing = decisions.flatMap((one, at): readonly Wrong[] => {
     if (answers.get(keyOf(one)) !== 'missing') return [];
     const { item, record } = one;
-    const why = `${nameOf(item)}: the service of account "${item.account}" has no ${singular(kindOf(item))} ${record}.`;
+    const why = `${decidedName(item)}: the service of account "${item.account}" has no ${singular(kindOf(item))} ${record}.`;
     return [{ at, column: 'record', why }];
   });
   return { wrong: missing, isUnasked: (one) => answers.get(keyOf(one)) === 'unasked' };

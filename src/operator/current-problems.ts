@@ -6,7 +6,7 @@ import { formatCount, plural } from '../base/counts.ts';
 import { meaningOf } from '../base/reasons/reasons.ts';
 import { type Audit, auditsOf } from '../engine/ledger/audit-debts.ts';
 import { PROBLEMS } from '../engine/ledger/rows.ts';
-import { remedyFor } from '../engine/ledger/run-remedy.ts';
+import { runRemedy } from '../engine/ledger/run-remedy.ts';
 import type { Run } from '../engine/ledger/runs.ts';
 import { downServices } from '../engine/ledger/scopes/down-services.ts';
 import { suspendedAccounts } from '../engine/ledger/scopes/suspensions.ts';
@@ -20,7 +20,7 @@ import { openAlerts, PASSING_MS } from './alerts/report-changes.ts';
 import { watchesFolder } from './phase-words.ts';
 import type { RunState } from './report.ts';
 import { applyCommand, type Counted, countedOf, problemsIn } from './run-report.ts';
-import { stateOf, stateWords } from './run-state.ts';
+import { runStateOf, stateWords } from './run-state.ts';
 import { countsLine } from './run-words.ts';
 import { targetProblems } from './target-problems.ts';
 
@@ -108,7 +108,7 @@ async function syncProblems(db: Queryable): Promise<readonly Problem[]> {
 
 async function ofRun(db: Queryable, run: Run, known: KnownOfRun): Promise<readonly Problem[]> {
   const { audit } = known;
-  const state = await stateOf(db, run, audit);
+  const state = await runStateOf(db, run, audit);
   const about = {
     ...subjectOf(run.title, run.sync, run.scope),
     what: whatRun(run.id, run.title),
@@ -137,7 +137,7 @@ async function ofRun(db: Queryable, run: Run, known: KnownOfRun): Promise<readon
           event: 'run-paused',
           why: words,
           since: run.attendedAt,
-          command: remedyFor(run).command,
+          command: runRemedy(run).command,
           detail,
         }),
       ];

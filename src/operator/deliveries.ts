@@ -53,7 +53,7 @@ export function replayHow({ targets, alerts }: Settings): ReplayHow {
 }
 
 /** Makes ended deliveries wait again and enables their targets, both or neither. */
-export function sendAgain(
+export function deliverAgain(
   db: Transactional,
   filter: DeliveryFilter,
   how: ReplayHow,
@@ -85,7 +85,7 @@ type Status = Pick<ListedDelivery, 'state' | 'verdict' | 'reason' | 'dueAt' | 'h
 export type Hold = 'disabled' | 'not in the settings' | 'without a worker';
 
 /** What holds each target. One that left the settings has to come back first, even if it was disabled. */
-export async function holds(db: Queryable, settings: Settings): Promise<(target: string) => Hold | undefined> {
+export async function targetHolds(db: Queryable, settings: Settings): Promise<(target: string) => Hold | undefined> {
   const [disabled, served] = [await disabledTargets(db), await servedTargets(db)];
   const known = new Set(outboxNames(settings));
   return (target) => {

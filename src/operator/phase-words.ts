@@ -24,7 +24,7 @@ export function phaseWords(phase: string | undefined): string {
   return phase === undefined ? 'finishing' : (PHASES[phase]?.words ?? phase.replaceAll('-', ' '));
 }
 
-export function kindOf({ phase }: Pick<Run, 'phase'>): 'reading' | 'sending' | 'settling' {
+export function phaseKind({ phase }: Pick<Run, 'phase'>): 'reading' | 'sending' | 'settling' {
   return PHASES[phase ?? '']?.kind ?? 'reading';
 }
 

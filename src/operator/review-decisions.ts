@@ -21,7 +21,7 @@ import { choicesFor, idMeant, oneNamed, optionsFor, recordsFor, reviewUnknown, s
 
 type Hint = (command: string) => string;
 
-export const nameOf = ({ kind, subject, label }: Pick<ReviewItem, 'kind' | 'subject' | 'label'>) =>
+export const decidedName = ({ kind, subject, label }: Pick<ReviewItem, 'kind' | 'subject' | 'label'>) =>
   `${kind === 'contact' ? `Contact ${subject}` : `Order ${subject}`}${label === null ? '' : ` (${shortLabel(label)})`}`;
 
 /** What becomes of the item, for the person who decided. */
@@ -69,7 +69,7 @@ export async function itemNamed(
       `No row ${quote(id)} waits for a decision${idMeant(id, await reviewItems(db, {}, { limit: MOST_MEANT }))} List all with: ${hint('review')}`,
     );
   const { decidedBy, decidedAt } = newest;
-  const state = `${decidedBy} has decided about ${id}: ${choiceWords(newest)}, ${formatTime(decidedAt)}, ${stateOf(newest)}.`;
+  const state = `${decidedBy} has decided about ${id}: ${choiceWords(newest)}, ${formatTime(decidedAt)}, ${decisionState(newest)}.`;
   const next = canUndo(newest)
     ? `To decide it again, undo that: ${hint(`review undo ${id}`)}`
     : `See: ${hint('review --decided')}`;
@@ -132,12 +132,12 @@ export async function wrongDecisions(db: Queryable, decisions: readonly NewDecis
   }
   return decisions.flatMap(({ item, choice, record }, at): readonly Wrong[] => {
     if (!choicesFor(item).includes(choice)) {
-      const why = `${nameOf(item)} is in review because of ${item.reason}: choose ${oneOf(optionsFor(item))}.`;
+      const why = `${decidedName(item)} is in review because of ${item.reason}: choose ${oneOf(optionsFor(item))}.`;
       return [{ at, column: 'choice', why }];
     }
     if (choice !== 'use' || record === undefined) return [];
     if (item.reason === 'DIFFERS' && !recordsFor(item).includes(record)) {
-      const why = `${nameOf(item)} differs from order ${recordsFor(item)}: name that order to overwrite it.`;
+      const why = `${decidedName(item)} differs from order ${recordsFor(item)}: name that order to overwrite it.`;
       return [{ at, column: 'record', why }];
     }
     if (item.kind === 'order') return [];
@@ -193,7 +193,7 @@ const LAPSED_WORDS: Readonly<Record<NonNullable<Decision['lapsedBecause']>, stri
   'record taken': 'lapsed: the customer belongs to another contact',
 };
 
-export function stateOf({ kind, run, choice, appliedBy, undoneAt, lapsedAt, lapsedBecause }: Decision): string {
+export function decisionState({ kind, run, choice, appliedBy, undoneAt, lapsedAt, lapsedBecause }: Decision): string {
   if (undoneAt !== null) return 'undone';
   if (lapsedAt !== null) return LAPSED_WORDS[lapsedBecause ?? 'not needed'];
   if (appliedBy !== null) return `applied by ${appliedBy}`;

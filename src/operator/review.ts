@@ -27,7 +27,10 @@ type Named = Pick<ReviewItem, 'kind' | 'subject' | 'account'>;
  * The id that people type: `contact-14`, with contacts of several accounts `acme/contact-14`; of an order, its run and line.
  * `accounts`: how many have contacts; default: those of the items.
  */
-export function idsOf<T extends Named>(items: readonly T[], accounts = contactAccounts(items)): ReadonlyMap<string, T> {
+export function reviewIds<T extends Named>(
+  items: readonly T[],
+  accounts = contactAccounts(items),
+): ReadonlyMap<string, T> {
   return new Map(items.map((item) => [accounts < 2 ? shortId(item) : longId(item), item]));
 }
 
@@ -61,7 +64,7 @@ export function finderOf<T extends Subject>(all: readonly T[]): (id: string) => 
 
 /** `; did you mean "contact-14"?` An id with another number is another row, so it is not suggested. */
 export function idMeant(id: string, among: readonly Named[]): string {
-  const known = [...idsOf(among).keys()].filter((one) => numbersIn(one) === numbersIn(id));
+  const known = [...reviewIds(among).keys()].filter((one) => numbersIn(one) === numbersIn(id));
   return didYouMean(id, known) || '.';
 }
 
@@ -147,9 +150,9 @@ export function optionsFor(item: ReviewItem): readonly string[] {
 /** An item for programs: without its hash, with what the run found and what can be decided. */
 export function itemResult(id: string, item: ReviewItem, hint: Hints['command']) {
   const { hash: _, taken: _taken, isLater, ...rest } = item;
-  return { id, ...rest, statement: statementOf(item, hint), choices: choicesFor(item), later: isLater };
+  return { id, ...rest, statement: reviewStatement(item, hint), choices: choicesFor(item), later: isLater };
 }
 
-export function statementOf({ reason, facts, run, account }: ReviewItem, hint: Hints['command']): string {
+export function reviewStatement({ reason, facts, run, account }: ReviewItem, hint: Hints['command']): string {
   return statementFor(reason, facts, { command: hint, about: { run, account } });
 }

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { LockstepError, wrongUse } from '../base/errors.ts';
 import { otherScope } from '../engine/account/identity.ts';
 import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
-import { remedyFor } from '../engine/ledger/run-remedy.ts';
+import { runRemedy } from '../engine/ledger/run-remedy.ts';
 import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { isUnfinished, type Run, readRun } from '../engine/ledger/runs.ts';
 import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
@@ -91,7 +91,7 @@ export async function reopenRun(pool: pg.Pool, run: Run, approving: Approving, h
   const { by, seen = run.planId, first } = approving;
   const { id, status, resource } = run;
   if (first !== undefined && !(awaitsApproval(run) && (await readLoad(pool, id)))) {
-    const { remedy, command } = remedyFor(run);
+    const { remedy, command } = runRemedy(run);
     const message = `Run ${id} is not a load that waits for approval, so its first orders cannot be approved alone. ${remedy}: ${hint(command)}`;
     throw wrongUse(message, 'NO_PLAN_OF_A_LOAD');
   }
@@ -127,7 +127,7 @@ export async function retryLoad(pool: pg.Pool, run: Run, hint: Hint): Promise<nu
     throw wrongUse(message, 'RUN_APPLIED_PLAN');
   }
   if (isUnfinished({ status })) {
-    const { remedy, command } = remedyFor(run);
+    const { remedy, command } = runRemedy(run);
     throw wrongUse(`Run ${id} is unfinished. ${remedy}: ${hint(command)}`, 'RUN_UNFINISHED');
   }
   if (dryRun) {

@@ -12,7 +12,7 @@ import { type AccountSettings, budgetLimits, type Settings } from '../settings/s
 import type { Queryable } from '../storage/queryable.ts';
 import { formatRate } from './format.ts';
 import type { RunReport, RunState } from './report.ts';
-import { stateOf, stateWords } from './run-state.ts';
+import { runStateOf, stateWords } from './run-state.ts';
 
 /** Reads at the same time, so `db` is no single connection. */
 export async function reportRun(db: Queryable, run: Run, settings: Settings): Promise<RunReport> {
@@ -60,7 +60,7 @@ async function report(
 ): Promise<RunReport> {
   const allowedPerSecond = allowedFor(run, settings);
   const [state, unsettled] = await Promise.all([
-    stateOf(db, run, audit),
+    runStateOf(db, run, audit),
     counts.unknown === 0 ? undefined : splitUnsettled(db, run, counts.unknown),
   ]);
   const durationMs = workedMs(run, state);

@@ -14,7 +14,7 @@ import { isBeingReceived } from '../syncs/orders/begin-load.ts';
 import { formatTime } from './format.ts';
 import type { RunState } from './report.ts';
 
-export async function stateOf(db: Queryable, run: Run, audit: Audit | undefined): Promise<RunState> {
+export async function runStateOf(db: Queryable, run: Run, audit: Audit | undefined): Promise<RunState> {
   switch (run.status) {
     case 'running':
       return run.attendedAt === undefined ? 'queued' : stateOfBegun(db, run);

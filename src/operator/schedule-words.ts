@@ -35,7 +35,7 @@ export function zoneOf(schedule: Schedule): string {
 }
 
 /** What a start depends on: a sync whose paused run has not ended does not start. */
-export function conditionWords(pausedRun: string | undefined): string {
+export function startCondition(pausedRun: string | undefined): string {
   return pausedRun === undefined ? '' : `, if run ${pausedRun} has ended by then`;
 }
 

@@ -21,7 +21,7 @@ import { findProblems, readStates, type States } from './current-problems.ts';
 import type { About } from './page-paths.ts';
 import type { RunReport, RunState } from './report.ts';
 import { budgetWords, reportRuns } from './run-report.ts';
-import { conditionWords, startWords, zoneOf } from './schedule-words.ts';
+import { startCondition, startWords, zoneOf } from './schedule-words.ts';
 
 export interface Status {
   readonly needs: readonly Need[];
@@ -100,7 +100,7 @@ export async function startsOf(
     const at = nextOf(name, schedule, saved.get(name), now);
     const zone = zoneOf(schedule);
     const pausedRun = waiting.get(name);
-    return [{ sync: name, at, pausedRun, words: `${startWords([at], zone)} (${zone})${conditionWords(pausedRun)}` }];
+    return [{ sync: name, at, pausedRun, words: `${startWords([at], zone)} (${zone})${startCondition(pausedRun)}` }];
   });
   next.sort((a, b) => a.at.getTime() - b.at.getTime());
   const names = next.map(({ sync }) => sync);

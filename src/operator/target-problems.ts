@@ -2,7 +2,7 @@
 import { plural } from '../base/counts.ts';
 import type { DeliveryCounts } from '../mirror/outbox/deliveries.ts';
 import type { TargetState } from '../mirror/outbox/target-states.ts';
-import { failureOf, type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
+import { deliveryFailure, type Undelivered, undelivered } from '../mirror/outbox/undelivered.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type ChannelState, channelStates } from './alerts/channel-states.ts';
@@ -40,7 +40,7 @@ function ofTarget(
 ): readonly Problem[] {
   const what = `target ${target}`;
   const about = { subject: what, what, target };
-  const failure = failureOf(failing, retried);
+  const failure = deliveryFailure(failing, retried);
   const problems: Problem[] = [];
   if (disabled) {
     const { reason: cause, detail, at: since } = disabled;

@@ -31,13 +31,13 @@ export async function readGetBody(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request) {
     const piece = Buffer.from(chunk);
     bytes += piece.length;
-    if (bytes > MAX_BODY_BYTES) throw tooLarge();
+    if (bytes > MAX_BODY_BYTES) throw bodyTooLarge();
     chunks.push(piece);
   }
   return parseBody(Buffer.concat(chunks));
 }
 
-export function tooLarge(): BodyError {
+export function bodyTooLarge(): BodyError {
   return new BodyError(413, `body: larger than ${MAX_BODY_BYTES} bytes`);
 }
 

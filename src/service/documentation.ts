@@ -3,7 +3,7 @@ import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { Schema } from '../base/openapi.ts';
-import { openApiDocument } from './openapi.ts';
+import { serviceDocument } from './openapi.ts';
 
 /** The page loads nothing from other hosts and does not send the document to a validator. */
 const OWN_ORIGIN_ONLY = [
@@ -21,7 +21,7 @@ const OWN_ORIGIN_ONLY = [
 let document: Schema | undefined;
 
 export async function addDocumentation(app: FastifyInstance): Promise<void> {
-  document ??= openApiDocument();
+  document ??= serviceDocument();
   const text = JSON.stringify(document);
   // as: the plugin passes a static document on unchanged, but its type supports OpenAPI only up to 3.0.
   const specification = { document } as unknown as StaticDocumentSpec;

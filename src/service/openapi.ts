@@ -8,7 +8,7 @@ import { type OperationName, operationNames, operations } from '../contract/oper
 type PathItem = Record<string, Schema & { readonly summary: string }>;
 
 /** Paths have no prefix; the two servers are the two prefixes. */
-export function openApiDocument(): Schema {
+export function serviceDocument(): Schema {
   const paths: Record<string, PathItem> = {};
   for (const name of operationNames) {
     const { path, method, otherMethod }: Operation = operations[name];

@@ -13,7 +13,7 @@ import type { Logger } from 'pino';
 import { codeOf, messageOf, wrongUse } from '../base/errors.ts';
 import { serverUrl } from '../base/server-url.ts';
 import { type Arrival, admission } from './admission.ts';
-import { acceptJsonOnly, MAX_BODY_BYTES, tooLarge } from './bodies.ts';
+import { acceptJsonOnly, bodyTooLarge, MAX_BODY_BYTES } from './bodies.ts';
 import { callServer } from './calls.ts';
 import { addDocumentation } from './documentation.ts';
 import { CONNECTION_LIMITS, type ConnectionLimits, NO_SNIFFING, refuseConnection } from './limits.ts';
@@ -138,7 +138,7 @@ function refusedFor(error: FastifyError): Refused {
     case 400:
       return { status: 'refused', httpStatus: 400, message: error.message };
     case 413:
-      return { status: 'refused', httpStatus: 413, message: tooLarge().message };
+      return { status: 'refused', httpStatus: 413, message: bodyTooLarge().message };
     case 414:
       return { status: 'refused', httpStatus: 414, message: 'the path is too long' };
     case 415:

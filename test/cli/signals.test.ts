@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import { failureOf } from '../../src/cli/errors.ts';
+import { commandFailure } from '../../src/cli/errors.ts';
 import { aborted, listenForStop } from '../../src/cli/signals.ts';
 
 test('the first signal asks for a clean end, the second ends at once, and signals after closing are ignored', async () => {
@@ -21,7 +21,7 @@ test('a command that a signal interrupts does not call that a defect', () => {
   const stopping = listenForStop(source, { onFirst: () => undefined, onSecond: () => undefined });
   source.emit('SIGTERM');
   stopping.close();
-  expect(failureOf(stopping.signal.reason, undefined)).toEqual({
+  expect(commandFailure(stopping.signal.reason, undefined)).toEqual({
     code: 'STOPPED',
     message: 'Stopped by a signal before the work was done. Run the command again',
     exitCode: 3,

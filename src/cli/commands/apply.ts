@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LockstepError, wrongUse } from '../../base/errors.ts';
 import { type AppliedPlan, readPlanFile } from '../../engine/ledger/approval.ts';
-import { remedyFor } from '../../engine/ledger/run-remedy.ts';
+import { runRemedy } from '../../engine/ledger/run-remedy.ts';
 import { resumeRun } from '../../engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { syncNamed } from '../../settings/settings.ts';
@@ -116,7 +116,7 @@ async function refuseChanges(session: Session, { accounts }: Workspace, planning
 /** Resumes an unfinished run of the same plan. @throws LockstepError RUN_IN_THE_WAY if it is another run */
 async function joinOrRefuse({ hint }: Session, db: Queryable, run: Run, { id }: AppliedPlan): Promise<void> {
   if (run.options.plan !== id) {
-    const { remedy, command } = remedyFor(run);
+    const { remedy, command } = runRemedy(run);
     const message = `Run ${run.id} of ${run.title} is unfinished, and writes the same ${run.resource}. ${remedy} (${hint(command)}), or end it (${hint(`runs cancel ${run.id}`)}). Then apply the plan`;
     throw new LockstepError('RUN_IN_THE_WAY', message, { exitCode: FAILED });
   }

@@ -30,7 +30,7 @@ export function commaSeparated(text: string): readonly string[] {
 /**
  * `FIELD=COLUMN`, repeated for each field; `mayBeNone`: an empty column means that no column fills the field.
  */
-export function columnsOf<Field extends string>(fields: readonly Field[], { mayBeNone = false } = {}) {
+export function columnChoices<Field extends string>(fields: readonly Field[], { mayBeNone = false } = {}) {
   return (text: string, earlier: ReadonlyMap<Field, string> = new Map()): ReadonlyMap<Field, string> => {
     const at = text.indexOf('=');
     const [name, column] = [text.slice(0, at), text.slice(at + 1)];

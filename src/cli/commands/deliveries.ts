@@ -14,19 +14,19 @@ import { enableTargets, type TargetState, targetStates } from '../../mirror/outb
 import {
   answerWords,
   attemptsWords,
+  deliverAgain,
   dropStranded,
   type Hold,
   hasFailedLast,
-  holds,
   planDrop,
   planWords,
   readDelivery,
   replayHow,
   requireTarget,
-  sendAgain,
   statusOf,
   strandedDeliveries,
   strandedWords,
+  targetHolds,
   unserved,
   workerWords,
 } from '../../operator/deliveries.ts';
@@ -144,7 +144,7 @@ async function list(session: Session, { limit, ...options }: FilterOptions & { l
   const states = await targetStates(pool);
   const titles = ['DELIVERY', 'TARGET', 'TASK', 'EVENT', 'QUEUED', 'TRIED', 'STATUS'];
   const settings = await session.settings();
-  const holdOf = await holds(pool, settings);
+  const holdOf = await targetHolds(pool, settings);
   const rows = deliveries.map((delivery) => toLine(delivery, holdOf(delivery.target)));
   out.table(titles, rows, { right: [5], none: 'No deliveries found.' });
   const stranded = await strandedDeliveries(pool, settings);
@@ -199,7 +199,7 @@ async function show(session: Session, id: string): Promise<void> {
   const { pool } = await session.openLedger();
   const delivery = await readDelivery(pool, id, hint);
   const { target, source, event, sequence, account, sync, run, task, answer, detail, failures } = delivery;
-  const holdOf = await holds(pool, await session.settings());
+  const holdOf = await targetHolds(pool, await session.settings());
   const origin = account === '' ? 'Alert, ' : `Account ${account}, sync ${sync}, `;
   out.say(
     `Delivery ${id} to ${target}: ${source} ${quote(task.title)}, ${event}, sequence ${sequence}.`,
@@ -231,7 +231,7 @@ async function replayThem(session: Session, { id, dryRun = false, ...options }: 
   const how = replayHow(await session.settings());
   const { enabled, ...replayed } = dryRun
     ? { ...(await planReplay(pool, filter, how)), enabled: [] }
-    : await sendAgain(pool, filter, how);
+    : await deliverAgain(pool, filter, how);
   out.say(planWords(replayed));
   if (enabled.length > 0) out.say(`Enabled: ${enabled.join(', ')}.`);
   if (replayed.again > 0 && !dryRun) out.say(`A worker sends them: ${hint('start')}`);

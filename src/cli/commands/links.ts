@@ -24,7 +24,7 @@ import type { Command } from '../command.ts';
 import { DONE, DONE_WITH_PROBLEMS, type ExitCode } from '../errors.ts';
 import { exportLines, FORCE, type Replacing, TO_STDOUT } from '../export-file.ts';
 import type { Perform, Session } from '../session.ts';
-import { ACCOUNT_WORDS, columnsOf, wholeNumber } from './arguments.ts';
+import { ACCOUNT_WORDS, columnChoices, wholeNumber } from './arguments.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -163,7 +163,7 @@ function addImport(links: Command, perform: Perform): void {
     .option(
       '--map <field=column>',
       `which column fills a field, by header or number; ${LINK_FIELDS.join(', ')}`,
-      columnsOf(LINK_FIELDS),
+      columnChoices(LINK_FIELDS),
     )
     .option('--dry-run', 'check everything, and write nothing')
     .option('--replace', 'replace existing links with other tasks or items')

@@ -17,7 +17,7 @@ import { resultsDir } from '../orders/results-dir.ts';
 import { writeTemplate } from '../orders/template.ts';
 import { planPath } from '../plan-file.ts';
 import type { Perform, Session } from '../session.ts';
-import { ACCOUNT_WORDS, columnsOf, toWhere, wholeNumber } from './arguments.ts';
+import { ACCOUNT_WORDS, columnChoices, toWhere, wholeNumber } from './arguments.ts';
 
 interface LoadOptions extends Omit<LoadRequest, 'choices' | 'account'>, Replacing {
   readonly account?: string;
@@ -72,7 +72,7 @@ function defineLoad(orders: Command, perform: Perform): void {
     .option(
       '--map <field=column>',
       `which column fills a field, by header or number, or no column if empty; ${FIELDS.join(', ')}`,
-      columnsOf(FIELDS, { mayBeNone: true }),
+      columnChoices(FIELDS, { mayBeNone: true }),
     )
     .option('--preset <name>', 'read the file with this preset instead of the recognised one; none: without a preset')
     .choice(

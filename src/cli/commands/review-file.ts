@@ -10,7 +10,7 @@ import { examineTable, tableRows } from '../../csv/table.ts';
 import { CHOICES, decide, lockDecisions, type NewDecision } from '../../engine/ledger/decisions.ts';
 import { type ReviewItem, reviewItems } from '../../engine/ledger/views/review-items.ts';
 import { type AskNeeds, type Checked, checkDecisions } from '../../operator/check-decisions.ts';
-import { choicesFor, finderOf, idsOf, oneNamed, statementOf } from '../../operator/review.ts';
+import { choicesFor, finderOf, oneNamed, reviewIds, reviewStatement } from '../../operator/review.ts';
 import { decisionNamed, itemNamed, wrongDecisions } from '../../operator/review-decisions.ts';
 import { csvLine } from '../../operator/row-export.ts';
 import { didYouMean, oneOf, quote } from '../../settings/message-parts.ts';
@@ -86,7 +86,7 @@ async function exportItems(
   { out: target, force, ...filter }: FilterOptions & Replacing & { readonly out: string },
 ): Promise<void> {
   const { pool } = await session.openLedger();
-  const named = [...idsOf(await reviewItems(pool, filter))];
+  const named = [...reviewIds(await reviewItems(pool, filter))];
   session.out.result(await writeTable(session, target, COLUMNS, lines(named, session.hint), { force }));
 }
 
@@ -99,7 +99,7 @@ async function* lines(
       id,
       reason: item.reason,
       subject: item.label ?? item.subject,
-      statement: statementOf(item, hint),
+      statement: reviewStatement(item, hint),
       evidence: evidenceLine(item),
       choices: choicesFor(item).join(' '),
       choice: '',

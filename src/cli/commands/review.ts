@@ -8,10 +8,10 @@ import { requirePossible } from '../../operator/check-decisions.ts';
 import { formatTime } from '../../operator/format.ts';
 import {
   idMeant,
-  idsOf,
   itemResult,
   longId,
   oneNamed,
+  reviewIds,
   reviewUnknown,
   subjectOf,
   waitWords,
@@ -19,11 +19,11 @@ import {
 import {
   choiceWords,
   decideAll,
+  decidedName,
+  decisionState,
   isLive,
   itemNamed,
-  nameOf,
   newestOf,
-  stateOf,
   undoAll,
   undoneWords,
   wordsFor,
@@ -76,7 +76,7 @@ async function list(session: Session, { limit, decided, ...filter }: Options): P
   const { items, total, isMore, accounts } = page;
   if (account !== undefined && total === 0) accountNamed(await session.settings(), account);
   const { out, hint } = session;
-  const named = [...idsOf(items, accounts)];
+  const named = [...reviewIds(items, accounts)];
   for (const [reason, group] of grouped(named.map((one) => [one[1].reason, one])))
     out.say(...groupLines(reason, page.groups[reason] ?? group.length, group, hint));
   out.say(total === 0 ? 'No row of a run that has ended waits for a decision.' : summary(page));
@@ -96,7 +96,7 @@ function summary(page: ReviewPage): string {
 
 function listDecided({ out }: Session, all: readonly Decision[], limit: number): void {
   const shown = all.slice(0, limit);
-  const ids = new Map([...idsOf(shown)].map(([id, decision]) => [decision.subject, id]));
+  const ids = new Map([...reviewIds(shown)].map(([id, decision]) => [decision.subject, id]));
   const idOf = (one: Decision) => ids.get(one.subject) ?? one.subject;
   const titles = ['ID', 'DECISION', 'BY', 'AT', 'STATE', 'REASON', 'NOTE'];
   const rows = shown.map((one) => [
@@ -104,14 +104,14 @@ function listDecided({ out }: Session, all: readonly Decision[], limit: number):
     choiceWords(one),
     one.decidedBy,
     formatTime(one.decidedAt),
-    stateOf(one),
+    decisionState(one),
     one.reason,
     one.note ?? '',
   ]);
   out.table(titles, rows, { none: 'There is no decision yet.' });
   const result = shown.map((decision) => {
     const { scope: _, entry: __, ...one } = decision;
-    return { id: idOf(decision), ...one, state: stateOf(decision) };
+    return { id: idOf(decision), ...one, state: decisionState(decision) };
   });
   out.result({ decisions: result, total: all.length });
 }
@@ -179,15 +179,17 @@ async function decideThem(session: Session, ids: readonly string[], options: Opt
   const { isUnasked } = await requirePossible(askNeeds(session, pool), await chosenIn(pool));
   const decisions = await decideAll(pool, thisPerson(), chosenIn);
   const said = options.sameCustomer ? decisions.slice(0, new Set(ids).size) : decisions;
-  for (const one of said) out.say(`${nameOf(one.item)}: ${wordsFor(one, isUnasked(one), hint)}`);
+  for (const one of said) out.say(`${decidedName(one.item)}: ${wordsFor(one, isUnasked(one), hint)}`);
   const others = decisions.length - said.length;
   if (others > 0) out.say(`${plural(others, 'other order')} with the same customer: the same.`);
-  out.result({ decided: decisions.map(({ item }) => nameOf(item)), choice, record: options.use ?? null });
+  out.result({ decided: decisions.map(({ item }) => decidedName(item)), choice, record: options.use ?? null });
 }
 
 function requireOrder(item: ReviewItem): ReviewItem {
   if (asksForCustomer(item)) return item;
-  throw wrongUse(`--same-customer is for orders whose customer is not clear, and ${nameOf(item)} is not one of them.`);
+  throw wrongUse(
+    `--same-customer is for orders whose customer is not clear, and ${decidedName(item)} is not one of them.`,
+  );
 }
 
 async function undoIt(session: Session, id: string, { sameCustomer }: Pick<Options, 'sameCustomer'>): Promise<void> {

@@ -2,7 +2,7 @@
 import { pausedSyncs, pauseSync, unpauseSync } from '../../engine/ledger/schedules.ts';
 import { formatTime } from '../../operator/format.ts';
 import { countsLine } from '../../operator/run-words.ts';
-import { conditionWords, scheduleWords, startWords, zoneOf } from '../../operator/schedule-words.ts';
+import { scheduleWords, startCondition, startWords, zoneOf } from '../../operator/schedule-words.ts';
 import { type ListedSync, listSyncs, pausedWords } from '../../operator/sync-list.ts';
 import { syncNamed } from '../../settings/settings.ts';
 import type { Command } from '../command.ts';
@@ -57,7 +57,7 @@ function wordsOf(listed: ListedSync, hint: Session['hint']) {
   line('Schedule', schedule ? scheduleWords(schedule) : `none: it runs by ${hint(`run ${name}`)} only`);
   if (paused) line('Paused', `${pausedWords(paused)}. ${resumeHint(name, hint)}`);
   if (schedule && next.length > 0) {
-    line('Next', `${startWords(next, zoneOf(schedule))}${conditionWords(pausedRun)}`);
+    line('Next', `${startWords(next, zoneOf(schedule))}${startCondition(pausedRun)}`);
   }
   if (next.length > 0 && !isScheduled) line('', `No scheduler starts it. ${schedulerHint(hint)}`);
   if (overdue) {

@@ -1,7 +1,7 @@
 /** Describes what a planned load will do, before a person is asked to approve it, and after a dry run. */
 import { formatCount, plural } from '../../base/counts.ts';
 import { visible } from '../../base/visible.ts';
-import { type SampleOrder, sampleOrders } from '../../engine/ledger/matching/staged-orders.ts';
+import { type SampleOrder, stagedSample } from '../../engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { formatAmount, formatTook } from '../../operator/format.ts';
 import { planOf, writesOf } from '../../operator/run-plan.ts';
@@ -32,7 +32,7 @@ export async function planLines(
   return [
     `Of ${plural(counts.in, 'row')}: ${planned.join(', ') || 'nothing to write'}${others}.`,
     ...(planned.length > 0 ? [`That takes about ${plural(calls, 'call')}${took}.`] : []),
-    ...sampleLines(await sampleOrders(db, run.id, SAMPLES), writesOf(plan), columns),
+    ...sampleLines(await stagedSample(db, run.id, SAMPLES), writesOf(plan), columns),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { RowsLeft } from '../../engine/ledger/rows.ts';
 import { noteWords, type Run } from '../../engine/ledger/runs.ts';
 import { waitsFor } from '../../engine/ledger/waiting-runs.ts';
 import { formatShare, formatTook } from '../../operator/format.ts';
-import { kindOf, phaseWords, settledWords, watchesFolder } from '../../operator/phase-words.ts';
+import { phaseKind, phaseWords, settledWords, watchesFolder } from '../../operator/phase-words.ts';
 
 /** The key of an account, for all processes together. */
 export type KeyNow = Pick<BudgetStats, 'blockedForMs' | 'learntPerSecond'>;
@@ -70,7 +70,7 @@ export function progressLine(
 
 /** `█████░░░░░  25%` of the rows to send; nothing while their number is not known. */
 function barPart({ run, left: { planned, toSend } }: Look, width: number): readonly string[] {
-  if (kindOf(run) !== 'sending' || planned === 0) return [];
+  if (phaseKind(run) !== 'sending' || planned === 0) return [];
   const share = (planned - toSend) / planned;
   const full = Math.floor(share * width);
   return [`${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(share * 100)).padStart(3)}%`];
@@ -88,7 +88,7 @@ function ratePerSecond(looks: readonly Look[], count: (run: Run) => number): num
 }
 
 function rowsPart({ run, left, settleMs }: Look): readonly string[] {
-  switch (kindOf(run)) {
+  switch (phaseKind(run)) {
     case 'sending':
       return [`${formatCount(left.planned - left.toSend)} of ${formatCount(left.planned)} sent`];
     case 'settling':
@@ -128,7 +128,7 @@ function limitPart(
 function leftPart({ run, left: { toSend }, key }: Look, rate: number | undefined): readonly string[] {
   if (
     (key?.blockedForMs ?? 0) >= LONG_BLOCK_MS ||
-    kindOf(run) !== 'sending' ||
+    phaseKind(run) !== 'sending' ||
     rate === undefined ||
     rate < 0.1 ||
     toSend === 0

@@ -4,7 +4,7 @@ import { meaningOf } from '../../base/reasons/reasons.ts';
 import { shortLabel } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
 import type { Keys, ReviewItem } from '../../engine/ledger/views/review-items.ts';
-import { groupCount, MOST_CUSTOMERS, optionsFor, statementOf } from '../../operator/review.ts';
+import { groupCount, MOST_CUSTOMERS, optionsFor, reviewStatement } from '../../operator/review.ts';
 import { evidenceOf } from '../../operator/review-evidence.ts';
 import { asksForCustomer } from '../../operator/same-customer.ts';
 import { oneOf } from '../../settings/message-parts.ts';
@@ -36,7 +36,7 @@ function itemLines(id: string, item: ReviewItem, hint: (command: string) => stri
   const later = item.isLater ? '  (later)' : '';
   return [
     `  ${id}${label}${later}`,
-    `    ${visible(statementOf(item, hint))}`,
+    `    ${visible(reviewStatement(item, hint))}`,
     ...evidenceTable(item).map((line) => `    ${line}`),
     `    ${hint(`review decide ${id}`)} (${oneOf(optionsFor(item))})`,
   ];

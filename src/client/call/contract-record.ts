@@ -7,7 +7,7 @@ import { MEMBER_NAMES, REFERENCES } from '../../contract/member-names.ts';
 import { type Dialect, idFieldOf, isIdCalledAsLabel, isJsonArray, isJsonObject } from './dialect.ts';
 import { flat, ID_FORM, lastStepOf } from './flat-record.ts';
 import { type Json, type JsonObject, textOf } from './json.ts';
-import { type Described, formOf, type Member, plain } from './record-form.ts';
+import { type Described, formOfRecord, type Member, plain } from './record-form.ts';
 import { untyped } from './typed-values.ts';
 
 const PHONE_IN = ['value', 'number', 'phone'];
@@ -64,7 +64,7 @@ function flatWithId(read: JsonObject, kind: Described, dialect: Dialect): Return
   if (!hasIdAsLabel(found.record, kind, dialect)) return found;
   const { [dialect.idField.orders]: id = null, ...others } = found.record;
   const record = { id, ...others };
-  const { fields } = formOf(record, kind);
+  const { fields } = formOfRecord(record, kind);
   const hasLabel = fields.has('order_id') || membersSet(kind, dialect).order_id !== undefined;
   return hasLabel ? { record, fields } : found;
 }
@@ -76,7 +76,7 @@ function hasIdAsLabel(record: JsonObject, kind: Described, dialect: Dialect): bo
 
 /** Whether the record has its fields under the contract's names only, and each value is as it stays: most records of most services. */
 function isAsContract(read: JsonObject, kind: Described, dialect: Dialect): boolean {
-  const { isOwn, mayBeNested, fields } = formOf(read, kind);
+  const { isOwn, mayBeNested, fields } = formOfRecord(read, kind);
   if (!isOwn || mayBeNested || untyped(read) !== read) return false;
   if (Object.keys(membersSet(kind, dialect)).length > 0 || hasIdAsLabel(read, kind, dialect)) return false;
   for (const field of fields.keys()) {
@@ -105,14 +105,14 @@ function asWritten(value: Json | undefined): Json | undefined {
 
 /** The members of an order that could each be the field, with different values; empty if at most one could. */
 export function rivalsOf(record: JsonObject, field: 'client_id' | 'order_id'): readonly string[] {
-  const members = formOf(record, 'orders').fields.get(field) ?? [];
+  const members = formOfRecord(record, 'orders').fields.get(field) ?? [];
   return isDisputed(record, field, members) ? valuesOf(record, field, members).map(({ name }) => name) : [];
 }
 
 /** The members of a record without the field that may hold it in a form that is not read, such as several customers. */
 export function unreadIn(record: JsonObject, kind: Kind, field: string, dialect: Dialect): readonly string[] {
   if (membersSet(kind, dialect)[field] !== undefined) return [];
-  const found = formOf(record, kind).fields.get(field) ?? [];
+  const found = formOfRecord(record, kind).fields.get(field) ?? [];
   return found.map(({ name }) => name).filter((name) => !isEmpty(record[name]));
 }
 

@@ -54,7 +54,7 @@ const MARKUP = 'markup (XML or HTML)';
 const NO_JSON = 'text that is not JSON';
 
 /** Whether a body is a web page, as a page to sign in is. */
-export function isPage(text: string): boolean {
+export function isWebPage(text: string): boolean {
   return looksLike(text) === PAGE;
 }
 

@@ -1,7 +1,7 @@
 /** A record of an answer with all of its fields side by side, however deep they are. Pure. */
 import { type Dialect, idFieldOf, isJsonObject } from './dialect.ts';
 import type { Json, JsonObject } from './json.ts';
-import { type Described, type Form, fieldsIn, fieldsOf, formOf, plain, wrappersOf } from './record-form.ts';
+import { type Described, type Form, fieldsIn, fieldsOf, formOfRecord, plain, wrappersOf } from './record-form.ts';
 import { untyped } from './typed-values.ts';
 
 /** The record with its fields side by side, and which members have them. */
@@ -11,10 +11,10 @@ export function flat(
   dialect: Dialect,
 ): Pick<Form, 'fields'> & { record: JsonObject } {
   const read = untyped(answered);
-  const form = formOf(read, kind);
+  const form = formOfRecord(read, kind);
   if (!form.mayBeNested && nameObject(read, form) === undefined) return { record: read, fields: form.fields };
   const record = unlinked(named(unwrapped(read, kind), kind), kind, dialect);
-  return { record, fields: formOf(record, kind).fields };
+  return { record, fields: formOfRecord(record, kind).fields };
 }
 
 /** A record whose fields are one object deeper, flat: its `attributes`, its `relationships` and what it has itself. */
@@ -37,7 +37,7 @@ function addressed({ name, ...rest }: JsonObject): JsonObject {
 
 /** A person whose name is an object, such as `{ first: "Ann", last: "Lee" }`, with its parts beside the other fields. */
 function named(record: JsonObject, kind: Described): JsonObject {
-  const member = nameObject(record, formOf(record, kind));
+  const member = nameObject(record, formOfRecord(record, kind));
   const name = member === undefined ? undefined : record[member];
   if (member === undefined || !isJsonObject(name)) return record;
   const parts = Object.entries(name).filter(([part]) => NAME_PARTS.has(fieldsOf(kind).get(plain(part))?.field ?? ''));

@@ -35,7 +35,7 @@ const LAST_FORMS = new Map<Described, Form>();
 const FORMS = new Map<string, Form>();
 const MOST_FORMS = 1_000;
 
-export function formOf(record: JsonObject, kind: Described): Form {
+export function formOfRecord(record: JsonObject, kind: Described): Form {
   const last = LAST_FORMS.get(kind);
   if (last !== undefined && hasNames(record, last.names)) return last;
   const names = Object.keys(record);

@@ -6,7 +6,7 @@ import { keepAction } from '../../engine/ledger/console/console-actions.ts';
 import { OPERATOR } from '../../settings/schema-console.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { takeSaid } from '../forms/flash-message.ts';
-import { formOf } from '../forms/forms.ts';
+import { submittedForm } from '../forms/forms.ts';
 import { type Frame, renderFrame } from '../layout.tsx';
 import { Field, Hidden, Submit } from '../parts/inputs.tsx';
 import { readGiven } from '../read-given.ts';
@@ -35,7 +35,7 @@ export async function addLogin(
     return reply.type('text/html; charset=utf-8').send(loginPage({ hasNames: people.hasNames, hint, to, problem }));
   });
   app.post('/login', { config: { rateLimit: TRIES } }, async (request, reply) => {
-    const { name, password, to } = readGiven(form, Object.fromEntries(formOf(request)));
+    const { name, password, to } = readGiven(form, Object.fromEntries(submittedForm(request)));
     const entered = await people.signIn(name, password);
     const refused = entered ? undefined : 'PASSWORD_WRONG';
     await keepAction(pool, { who: name, via: 'page', action: 'sign-in', about: request.ip, refused });

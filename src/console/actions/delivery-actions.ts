@@ -4,7 +4,7 @@ import type { DeliveryFilter } from '../../mirror/outbox/deliveries.ts';
 import { enableTargets } from '../../mirror/outbox/target-states.ts';
 import { channelIn } from '../../operator/alerts/channels/channel.ts';
 import { testChannel } from '../../operator/alerts/test-channel.ts';
-import { dropStranded, readDelivery, replayHow, requireTarget, sendAgain } from '../../operator/deliveries.ts';
+import { deliverAgain, dropStranded, readDelivery, replayHow, requireTarget } from '../../operator/deliveries.ts';
 import { testTarget } from '../../operator/target-check.ts';
 import { channelNamed } from '../../settings/settings.ts';
 import type { ConsoleNeeds } from '../needs.ts';
@@ -18,7 +18,7 @@ export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: Del
   const about = [...ids, target, verdict, ...times].filter((one) => one !== undefined).join(' ');
   return keeping(needs, taking, 'replay-deliveries', about, async () => {
     for (const id of ids) await readDelivery(pool, id, hint);
-    const { again, superseded, enabled } = await sendAgain(pool, filter, replayHow(settings()));
+    const { again, superseded, enabled } = await deliverAgain(pool, filter, replayHow(settings()));
     if (again + superseded === 0)
       return { said: 'Nothing is sent again: no delivery that has ended or waits matches.', refused: 'NOTHING_ENDED' };
     const words = [

@@ -9,8 +9,8 @@ import { longId, oneNamed, reviewUnknown, subjectOf } from '../../operator/revie
 import {
   choiceWords,
   decideAll,
+  decidedName,
   isLive,
-  nameOf,
   undoAll,
   undoneWords,
   wordsFor,
@@ -69,7 +69,7 @@ export function decideItem(needs: DecideNeeds, taking: Taking, id: string, chose
     const { isUnasked } = await requirePossible(needs, await readDecisions(needs.pool));
     const [first, ...others] = await decideAll(needs.pool, byWords(taking), readDecisions);
     const also = others.length > 0 ? ` and ${plural(others.length, 'other order')} of the same customer` : '';
-    return { said: `${nameOf(first.item)}${also}: ${wordsFor(first, isUnasked(first), needs.hint)}` };
+    return { said: `${decidedName(first.item)}${also}: ${wordsFor(first, isUnasked(first), needs.hint)}` };
   });
 }
 
@@ -105,8 +105,9 @@ export function undoItem(needs: ActionNeeds, taking: Taking, id: string, undoing
       }
       return [decision, ...(sameCustomer ? await decisionsLike(db, decision) : [])] as const;
     });
-    if (others.length === 0) return { said: `The decision about ${nameOf(first)} is undone: ${undoneWords(first)}.` };
-    const about = `${nameOf(first)} and ${plural(others.length, 'other order')}`;
+    if (others.length === 0)
+      return { said: `The decision about ${decidedName(first)} is undone: ${undoneWords(first)}.` };
+    const about = `${decidedName(first)} and ${plural(others.length, 'other order')}`;
     return { said: `The decisions about ${about} are undone: they are in review again.` };
   });
 }

@@ -17,7 +17,7 @@ import { actOnRun, actOnSync, RUN_ACTIONS, SYNC_ACTIONS } from '../actions/actio
 import { sharedWhileOpen } from '../live/open-run-reads.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { accountOf } from '../records/parts.tsx';
-import { limited } from '../records/read.ts';
+import { liveReadOptions } from '../records/read.ts';
 import { accountEndpoints } from './account-endpoints.ts';
 import { deliveryEndpoints } from './delivery-endpoints.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
@@ -156,7 +156,7 @@ export const endpoints: readonly Endpoint[] = [
     answer: z.looseObject({ sync: z.string(), contacts: z.array(z.looseObject({ contact: z.string() })) }),
     async work(needs, { params }) {
       const sync = mappedSync(needs.settings(), params.sync);
-      return { ...(await checkMapping(sync, await accountOf(needs, sync.account), limited())) };
+      return { ...(await checkMapping(sync, await accountOf(needs, sync.account), liveReadOptions())) };
     },
   }),
   defineEndpoint({

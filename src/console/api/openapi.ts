@@ -7,7 +7,7 @@ export const PREFIX = '/api/v1';
 /** The types that a file may be sent as. */
 export const FILE_TYPES = ['text/csv', 'application/gzip', 'application/octet-stream'];
 
-export function openApiDocument(endpoints: readonly Endpoint[]): Schema {
+export function consoleDocument(endpoints: readonly Endpoint[]): Schema {
   const paths: Record<string, Record<string, Schema>> = {};
   for (const endpoint of endpoints) {
     paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationOf(endpoint) };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CHOICES } from '../../engine/ledger/decisions.ts';
 import { cursorOf, MOST_COUNTED, reviewPage } from '../../engine/ledger/views/review-items.ts';
 import { itemResult, longId } from '../../operator/review.ts';
-import { stateOf } from '../../operator/review-decisions.ts';
+import { decisionState } from '../../operator/review-decisions.ts';
 import { ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import {
   decideGroup,
@@ -82,7 +82,7 @@ export const reviewEndpoints: readonly Endpoint[] = [
               sameCustomer: (await ordersOfSameCustomer(pool, item, MOST_COUNTED + 1)).length,
             }
           : null,
-        decisions: decisions.map((one) => ({ id: longId(one), ...one, state: stateOf(one) })),
+        decisions: decisions.map((one) => ({ id: longId(one), ...one, state: decisionState(one) })),
       };
     },
   }),

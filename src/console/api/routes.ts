@@ -1,16 +1,16 @@
 /** The routes of the API: JSON, with a token, or with the session of a page. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { requirePerson } from '../access/guard.ts';
-import { type Failure, failureOf } from '../failures.ts';
+import { type Failure, pageFailure } from '../failures.ts';
 import { UPLOAD_TIMEOUT_MS } from '../loads/uploads.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 import type { Endpoint } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
-import { FILE_TYPES, openApiDocument } from './openapi.ts';
+import { consoleDocument, FILE_TYPES } from './openapi.ts';
 
 export function addApi(app: FastifyInstance, needs: SharedNeeds): void {
   app.setErrorHandler((error, request, reply) => {
-    const failure = failureOf(error, needs.database);
+    const failure = pageFailure(error, needs.database);
     if (failure.httpStatus >= 500)
       request.log.error({ err: error, path: request.routeOptions.url }, 'the API cannot answer');
     return sendFailure(reply, failure);
@@ -19,7 +19,7 @@ export function addApi(app: FastifyInstance, needs: SharedNeeds): void {
     const message = 'There is no such operation: see /api/v1/openapi.json';
     return sendFailure(reply, { httpStatus: 404, code: 'NOT_FOUND', message });
   });
-  const document = openApiDocument(endpoints);
+  const document = consoleDocument(endpoints);
   app.get('/openapi.json', async () => document);
   for (const endpoint of endpoints) if (!endpoint.isFile) addRoute(app, needs, endpoint);
   void app.register(async (scope) => {

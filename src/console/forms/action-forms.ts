@@ -22,7 +22,7 @@ import { isLarge } from '../pages/run-load.tsx';
 import { readGiven } from '../read-given.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { say } from './flash-message.ts';
-import { formOf, onForm, tell } from './forms.ts';
+import { onForm, submittedForm, tell } from './forms.ts';
 
 const ofRun = z.object({ run: z.string(), action: z.enum(RUN_ACTIONS) });
 const ofSync = z.object({ sync: z.string(), action: z.enum(SYNC_ACTIONS) });
@@ -58,7 +58,7 @@ export function addActionForms(app: FastifyInstance, needs: SharedNeeds): void {
   onForm(app, '/confirm/:action', async ({ taking, params, given, request, reply }) => {
     const { action } = readGiven(ofRuns, params);
     const how = { declines: given.kind === 'decline' }; // what the page has asked about, though the run may have changed
-    const [first = '', ...rest] = formOf(request).getAll('run');
+    const [first = '', ...rest] = submittedForm(request).getAll('run');
     if (rest.length === 0) {
       const done = await tell(reply, needs, () => actOnRun(needs, taking, action, first, how));
       return `/runs/${encodeURIComponent(done?.run ?? first)}`;

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LockstepError } from '../../base/errors.ts';
 import { requirePerson } from '../access/guard.ts';
 import type { Done, Taking } from '../actions/actions.ts';
-import { failureOf } from '../failures.ts';
+import { pageFailure } from '../failures.ts';
 import type { Said } from '../layout.tsx';
 import type { ConsoleNeeds } from '../needs.ts';
 import { filledIn } from '../page.ts';
@@ -22,7 +22,7 @@ export interface SentForm {
 export function onForm(app: FastifyInstance, path: string, answer: (form: SentForm) => Promise<string>): void {
   app.post(path, async (request, reply) => {
     const taking = takingOf(request);
-    const given = filledIn(Object.fromEntries(formOf(request)));
+    const given = filledIn(Object.fromEntries(submittedForm(request)));
     return reply.redirect(await answer({ taking, params: request.params, given, request, reply }), 303);
   });
 }
@@ -45,12 +45,12 @@ export async function tell(
     say(reply, { tone: isDone ? 'good' : 'bad', text: done.said, link: isDone ? link : undefined });
     return done;
   } catch (error) {
-    if (!(error instanceof LockstepError) || failureOf(error, needs.database).httpStatus < 409) throw error;
+    if (!(error instanceof LockstepError) || pageFailure(error, needs.database).httpStatus < 409) throw error;
     say(reply, { tone: 'bad', text: error.message });
     return undefined;
   }
 }
 
-export function formOf({ body }: FastifyRequest): URLSearchParams {
+export function submittedForm({ body }: FastifyRequest): URLSearchParams {
   return body instanceof URLSearchParams ? body : new URLSearchParams();
 }

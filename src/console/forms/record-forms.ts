@@ -9,7 +9,7 @@ import { bodyFrom } from '../records/fields.ts';
 import { isApplied } from '../records/state.ts';
 import { settleByHand, writeAgain, writeByHand } from '../records/write.ts';
 import { say } from './flash-message.ts';
-import { formOf, onForm } from './forms.ts';
+import { onForm, submittedForm } from './forms.ts';
 
 const target = z.object({
   account: z.string(),
@@ -28,7 +28,7 @@ const ofOnce = z.object({ once: z.uuid() });
 export function addRecordForms(app: FastifyInstance, needs: ConsoleNeeds): void {
   onForm(app, '/records/:account/call/:operation', async ({ taking, params, request, reply }) => {
     const { account, operation } = readGiven(target, params);
-    const given = withMove(Object.fromEntries(formOf(request)));
+    const given = withMove(Object.fromEntries(submittedForm(request)));
     const { once, page, shown, pipeline, filled = '' } = readGiven(sent, given);
     const path = Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) => (name.startsWith('path.') ? [[name.slice(5), value]] : [])),

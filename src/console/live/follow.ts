@@ -2,12 +2,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { personOf, requirePerson } from '../access/guard.ts';
-import { type Failure, failureOf } from '../failures.ts';
+import { type Failure, pageFailure } from '../failures.ts';
 import { renderBody } from '../layout.tsx';
 import { contextOf, type Page } from '../page.ts';
 import { readGiven } from '../read-given.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
-import { eventOf, type Live, type News, type Reading } from './live.ts';
+import { type Live, type News, newsEvent, type Reading } from './live.ts';
 import { sharedRead } from './shared-reads.ts';
 
 /** How often an open page is read: one on which something is under way, another one, and one that could not be read. */
@@ -30,7 +30,7 @@ export interface Asked {
   readonly reply: FastifyReply;
 }
 
-export function follow(needs: SharedNeeds, live: Live, { page, request, reply }: Asked): FastifyReply {
+export function followPage(needs: SharedNeeds, live: Live, { page, request, reply }: Asked): FastifyReply {
   const person = requirePerson(request);
   const { params, query } = request;
   const path = pathOf(request);
@@ -51,7 +51,7 @@ export function follow(needs: SharedNeeds, live: Live, { page, request, reply }:
         nextMs: Math.max(isBusy ? BUSY_MS : IDLE_MS, leastMs),
       };
     } catch (error) {
-      return { news: newsOf(failureOf(error, needs.database), path), nextMs: AWAY_MS };
+      return { news: newsOf(pageFailure(error, needs.database), path), nextMs: AWAY_MS };
     }
   }
 
@@ -65,13 +65,13 @@ export function follow(needs: SharedNeeds, live: Live, { page, request, reply }:
       });
       return now?.role === person.role ? undefined : { go: path };
     } catch (error) {
-      return newsOf(failureOf(error, database), path);
+      return newsOf(pageFailure(error, database), path);
     }
   }
 }
 
 export function failedStream(request: FastifyRequest, reply: FastifyReply, failure: Failure): FastifyReply {
-  return reply.headers(HEADERS).send(eventOf(newsOf(failure, pathOf(request))));
+  return reply.headers(HEADERS).send(newsEvent(newsOf(failure, pathOf(request))));
 }
 
 /** What an open page does about a failure: it waits, or shows the page that says what is wrong. */

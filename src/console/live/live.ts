@@ -51,7 +51,7 @@ export function createLive(): Live {
     while (watch.viewers.size > 0) {
       watch.hasNew = false;
       const { news, nextMs } = await read();
-      const event = eventOf(news);
+      const event = newsEvent(news);
       await Promise.all([...watch.viewers].map((viewer) => tell(viewer, news, event)));
       if (!watch.hasNew && watch.viewers.size > 0) await pause(watch, nextMs);
     }
@@ -100,11 +100,11 @@ async function tell(viewer: Viewer, read: News, event: string): Promise<void> {
   if (stream.destroyed || stream.writableNeedDrain) return;
   const isSeen = 'mark' in news && news.mark === viewer.seen;
   if ('mark' in news) viewer.seen = news.mark;
-  stream.write(isSeen && !news.isStill ? eventOf(undefined) : news === read ? event : eventOf(news));
+  stream.write(isSeen && !news.isStill ? newsEvent(undefined) : news === read ? event : newsEvent(news));
   if ('go' in news || ('mark' in news && news.isStill)) stream.end();
 }
 
 /** One server-sent event. Without news: the page was read, and is as it was. */
-export function eventOf(news: News | undefined): string {
+export function newsEvent(news: News | undefined): string {
   return `data: ${JSON.stringify(news ?? {})}\n\n`;
 }

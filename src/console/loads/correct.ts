@@ -3,7 +3,7 @@ import { awaitsApproval } from '../../engine/ledger/approval.ts';
 import { readRun } from '../../engine/ledger/runs.ts';
 import { cancelRun } from '../../operator/run-actions.ts';
 import { refuseCorrected } from '../../syncs/orders/begin-load.ts';
-import { ordersOptions } from '../../syncs/orders/options.ts';
+import { ordersRunOptions } from '../../syncs/orders/options.ts';
 import { byWords, keeping, type Taking } from '../actions/actions.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
 import { badFile, type Fixes, fixedFile } from './fixes.ts';
@@ -34,7 +34,7 @@ export function correctLoad(
     if (awaitsApproval(run)) await cancelRun(pool, run, byWords(taking));
     const written = await loads.uploads.write(fixedFile(pool, id, fixes));
     const upload = await loads.uploads.keep(written, { name, account: run.account, corrects: id });
-    const options = ordersOptions.parse(run.options);
+    const options = ordersRunOptions.parse(run.options);
     const createCustomers = options.createCustomers || createsCustomers;
     return { said: `${name} was made.`, upload, form: formOfLoad(load, { ...options, createCustomers }) };
   });

@@ -9,7 +9,7 @@ import { accountNamed, type Settings } from '../../settings/settings.ts';
 import { requireOperator, requirePerson } from '../access/guard.ts';
 import { approveTyped, keeping } from '../actions/actions.ts';
 import { say } from '../forms/flash-message.ts';
-import { formOf, onForm, takingOf, tell } from '../forms/forms.ts';
+import { onForm, submittedForm, takingOf, tell } from '../forms/forms.ts';
 import { addressOf } from '../parts/parts.tsx';
 import { readGiven } from '../read-given.ts';
 import type { SharedNeeds } from '../shared-needs.ts';
@@ -77,7 +77,7 @@ export async function addLoads(app: FastifyInstance, needs: SharedNeeds): Promis
 
   onForm(app, '/runs/:run/fix', async ({ taking, params, request }) => {
     const { run: id } = readGiven(ofRun, params);
-    const form = formOf(request);
+    const form = submittedForm(request);
     const how = { fixes: fixesIn(form), createsCustomers: form.get('customers') === 'yes' };
     const corrected = await correctLoad(needs, taking, id, how);
     return addressOf(`/load/${corrected.upload.id}`, corrected.form);

@@ -12,7 +12,7 @@ import { firstLinesOf, type Preview, previewLoad } from '../../syncs/orders/prev
 import { receiveLoad } from '../../syncs/orders/receive-load.ts';
 import { writeResults } from '../../syncs/orders/results.ts';
 import { type Done, keeping, type Taking } from '../actions/actions.ts';
-import { type Failure, failureOf } from '../failures.ts';
+import { type Failure, pageFailure } from '../failures.ts';
 import type { ConsoleNeeds } from '../needs.ts';
 import { choicesOf, type LoadForm } from './load-form.ts';
 import { type Checked, createUploads, type Upload, type Uploads } from './uploads.ts';
@@ -95,7 +95,7 @@ export function createLoads(needs: LoadsNeeds): Loads {
       });
       states.delete(upload.id);
     } catch (error) {
-      const failure = failureOf(error, database);
+      const failure = pageFailure(error, database);
       if (failure.httpStatus >= 500) log?.error({ err: error }, 'a file could not be loaded');
       states.set(upload.id, { status: 'failed', form: JSON.stringify(form), failure });
     }

@@ -1,7 +1,7 @@
 /** Forms with a file: the file is written to disk while it arrives. */
 import type {} from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { nothingSent, tooLarge, type Uploads } from './uploads.ts';
+import { nothingSent, type Uploads, uploadTooLarge } from './uploads.ts';
 
 /** The most bytes of a field that is no file. */
 export const MAX_TEXT_BYTES = 8 * 1024 * 1024;
@@ -24,12 +24,12 @@ export async function readParts(
   try {
     for await (const part of request.parts()) {
       if (part.type === 'field') {
-        if (part.valueTruncated) throw tooLarge('The text', MAX_TEXT_BYTES);
+        if (part.valueTruncated) throw uploadTooLarge('The text', MAX_TEXT_BYTES);
         given[part.fieldname] = String(part.value);
         continue;
       }
       file = { id: await uploads.write(part.file), name: part.filename };
-      if (part.file.truncated) throw tooLarge('The file', maxBytes);
+      if (part.file.truncated) throw uploadTooLarge('The file', maxBytes);
       if (part.file.bytesRead > 0) continue;
       await uploads.remove(file.id);
       file = undefined;

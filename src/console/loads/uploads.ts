@@ -181,7 +181,7 @@ export function nothingSent(): LockstepError {
 }
 
 /** UPLOAD_TOO_LARGE */
-export function tooLarge(what: string, maxBytes: number): LockstepError {
+export function uploadTooLarge(what: string, maxBytes: number): LockstepError {
   const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Split it, or load it on the command line.`;
   return new LockstepError('UPLOAD_TOO_LARGE', message);
 }
@@ -191,7 +191,7 @@ export async function* atMostBytes(bytes: AsyncIterable<Uint8Array>, most: numbe
   let sent = 0;
   for await (const chunk of bytes) {
     sent += chunk.length;
-    if (sent > most) throw tooLarge('The file', most);
+    if (sent > most) throw uploadTooLarge('The file', most);
     yield chunk;
   }
   if (sent === 0) throw nothingSent();

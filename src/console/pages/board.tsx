@@ -8,7 +8,7 @@ import { Foreign, Items, Title } from '../parts/parts.tsx';
 import { shownOf } from '../records/fields.ts';
 import { accountOf, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Board, readBoard } from '../records/read.ts';
-import { callCommand, recordPath, titleOf } from '../records/record-words.ts';
+import { callCommand, recordPath, recordTitle } from '../records/record-words.ts';
 
 const SHOWN_COMMENTS = 20;
 
@@ -18,7 +18,7 @@ export const board = definePage({
   async show(context, { params: { account: name, id } }) {
     const account = await accountOf(context, name);
     const read = await readBoard(account, id);
-    const title = titleOf('pipelines', id, (read.status === 'read' && read.value.record) || {});
+    const title = recordTitle('pipelines', id, (read.status === 'read' && read.value.record) || {});
     return {
       title,
       tab: 'records',

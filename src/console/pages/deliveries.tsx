@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { withOptions } from '../../base/reasons/template.ts';
 import { lagOf } from '../../mirror/outbox/delays.ts';
 import { DELIVERY_STATES, type ListedDelivery, listDeliveries } from '../../mirror/outbox/deliveries.ts';
-import { countOutbox, type Hold, holds, unserved } from '../../operator/deliveries.ts';
+import { countOutbox, type Hold, targetHolds, unserved } from '../../operator/deliveries.ts';
 import { deliveryQuery, toDeliveryFilter } from '../api/filters.ts';
 import { pageOf } from '../api/shapes.ts';
 import { definePage } from '../page.ts';
@@ -30,7 +30,7 @@ export const deliveries = definePage({
     const names = counts.map(({ target }) => target);
     const targets = isFiltered ? counts.filter(({ target }) => target === query.target) : counts;
     const health = await healthOf(pool, isFiltered ? names.filter((name) => name === query.target) : names);
-    const holdOf = await holds(pool, settings);
+    const holdOf = await targetHolds(pool, settings);
     return {
       title: 'Deliveries',
       tab: 'deliveries',

@@ -10,8 +10,8 @@ import {
   attemptsWords,
   type Hold,
   hasFailedLast,
-  holds,
   readDelivery,
+  targetHolds,
   unserved,
 } from '../../operator/deliveries.ts';
 import { definePage } from '../page.ts';
@@ -29,7 +29,7 @@ export const delivery = definePage({
   async show({ pool, settings, canAct, hint }, { params: { id } }) {
     const shown = await readDelivery(pool, id, hint);
     const stuck = shown.state === 'ended' ? [] : await stuckOf(pool, [shown.target]);
-    const holdOf = await holds(pool, settings);
+    const holdOf = await targetHolds(pool, settings);
     return {
       title: `Delivery ${id}`,
       tab: 'deliveries',

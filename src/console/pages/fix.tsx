@@ -5,7 +5,7 @@ import { namelessColumn } from '../../csv/column-names.ts';
 import { correctionOf } from '../../engine/ledger/matching/corrections.ts';
 import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import type { Load } from '../../syncs/orders/begin-load.ts';
-import { ordersOptions } from '../../syncs/orders/options.ts';
+import { ordersRunOptions } from '../../syncs/orders/options.ts';
 import { optionsOf } from '../../syncs/orders/remembered-columns.ts';
 import { requireOperator } from '../access/guard.ts';
 import {
@@ -29,7 +29,7 @@ const NEAR_COLUMNS = 4;
 
 /** Loads the same file as it was loaded. */
 function againCommand({ title: name, account, options }: Run, load: Load): string {
-  const form = loadForm.parse(formOfLoad(load, ordersOptions.parse(options)));
+  const form = loadForm.parse(formOfLoad(load, ordersRunOptions.parse(options)));
   return commandOf(form, { name, account }, optionsOf(load));
 }
 

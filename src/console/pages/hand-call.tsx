@@ -9,9 +9,9 @@ import { Act, Button } from '../parts/inputs.tsx';
 import { Chip, Crumbs, Fact, Foreign, Section, Time } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS } from '../records/kinds.ts';
 import { accountOf, Unread } from '../records/parts.tsx';
-import { callCommand, listCommand, recordPath, titleOf } from '../records/record-words.ts';
+import { callCommand, listCommand, recordPath, recordTitle } from '../records/record-words.ts';
 import { findSent, kindSent, type Sent } from '../records/sent.ts';
-import { type CallState, isApplied, isRepeatable, lookFrom, stateOf } from '../records/state.ts';
+import { type CallState, callState, isApplied, isRepeatable, lookFrom } from '../records/state.ts';
 import { handCallOf } from '../records/write.ts';
 
 export const handCall = definePage({
@@ -21,7 +21,7 @@ export const handCall = definePage({
   async show(context, { params, query }) {
     const call = await handCallOf(context.pool, params.call);
     const { operation, account, page } = call;
-    const state = stateOf(context.settings, call);
+    const state = callState(context.settings, call);
     const { canAct } = context;
     const isFound = isApplied(call);
     const sent =
@@ -205,7 +205,7 @@ function Found({ call: { account, operation, page }, sent }: { readonly call: Ha
                   `subtask ${id}`
                 ) : (
                   <a href={recordPath(account, kind, id)}>
-                    <Foreign text={titleOf(kind, id, record)} most={80} />, id {id}
+                    <Foreign text={recordTitle(kind, id, record)} most={80} />, id {id}
                   </a>
                 )}
               </li>

@@ -6,7 +6,7 @@ import { type BudgetMinute, budgetHistory } from '../../engine/ledger/scopes/bud
 import { latestRun } from '../../engine/ledger/views/run-list.ts';
 import { formatTook } from '../../operator/format.ts';
 import { accountPath, pageAbout } from '../../operator/page-paths.ts';
-import { kindOf, phaseWords } from '../../operator/phase-words.ts';
+import { phaseKind, phaseWords } from '../../operator/phase-words.ts';
 import { type Need, type Status, type StatusRun, statusOf } from '../../operator/status.ts';
 import { lastNights, NIGHTS, zonesOf } from '../../operator/sync-list.ts';
 import { sharedRead } from '../live/shared-reads.ts';
@@ -186,7 +186,9 @@ interface RunningRun {
 /** Of each running run, by id. */
 async function progressNow({ pool, settings }: PageContext): Promise<ReadonlyMap<string, Progress>> {
   const runs = await runningRuns(pool);
-  const left = await Promise.all(runs.map((run) => (kindOf(run) === 'reading' ? undefined : rowsLeft(pool, run.id))));
+  const left = await Promise.all(
+    runs.map((run) => (phaseKind(run) === 'reading' ? undefined : rowsLeft(pool, run.id))),
+  );
   const settleMs = ({ account }: Run) => settings.accounts[account]?.budget.settleMs;
   return new Map(runs.map((run, i) => [run.id, { run, left: left[i], settleMs: settleMs(run) }]));
 }

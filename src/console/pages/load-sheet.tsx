@@ -7,7 +7,7 @@ import { formatBytes } from '../../operator/format.ts';
 import { checkedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { requireOperator } from '../access/guard.ts';
-import { type Failure, failureOf } from '../failures.ts';
+import { type Failure, pageFailure } from '../failures.ts';
 import { columnValue, commandOf, type LoadForm, loadForm, NO_COLUMN } from '../loads/load-form.ts';
 import type { LoadState } from '../loads/loads.ts';
 import type { Checked, Upload } from '../loads/uploads.ts';
@@ -70,7 +70,7 @@ async function previewOf({ loads, database }: PageContext, upload: Upload, form:
   try {
     return await loads.preview(upload, form);
   } catch (error) {
-    const failure = failureOf(error, database);
+    const failure = pageFailure(error, database);
     if (failure.httpStatus !== 409) throw error;
     return failure;
   }

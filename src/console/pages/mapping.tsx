@@ -6,14 +6,18 @@ import { definePage } from '../page.ts';
 import { Crumbs, Foreign, Section, Table } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { accountOf } from '../records/parts.tsx';
-import { limited } from '../records/read.ts';
+import { liveReadOptions } from '../records/read.ts';
 
 export const mapping = definePage({
   path: '/syncs/:sync/mapping',
   params: z.object({ sync: z.string() }),
   async show(context, { params }) {
     const sync = mappedSync(context.settings, params.sync);
-    const { contacts, read, neverSet } = await checkMapping(sync, await accountOf(context, sync.account), limited());
+    const { contacts, read, neverSet } = await checkMapping(
+      sync,
+      await accountOf(context, sync.account),
+      liveReadOptions(),
+    );
     return {
       title: `Mapping of ${sync.name}`,
       tab: 'syncs',

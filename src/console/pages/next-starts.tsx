@@ -1,5 +1,5 @@
 /** When each sync starts next, on Home. */
-import { conditionWords, scheduleWords } from '../../operator/schedule-words.ts';
+import { scheduleWords, startCondition } from '../../operator/schedule-words.ts';
 import type { Status } from '../../operator/status.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { PageContext } from '../page.ts';
@@ -32,7 +32,7 @@ export function NextStarts({ status, settings }: NextStartsProps) {
               </td>
               <td class="dim">
                 {wordsOf(settings, sync)}
-                {conditionWords(pausedRun)}
+                {startCondition(pausedRun)}
               </td>
             </tr>
           ))}

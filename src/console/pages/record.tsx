@@ -15,7 +15,7 @@ import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
 import { type Listed, type Read, readRecord, readSubtasks } from '../records/read.ts';
-import { callCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
+import { callCommand, recordPath, recordTitle, valueWords } from '../records/record-words.ts';
 
 const params = z.object({ account: z.string(), kind: z.enum(RECORD_KINDS).exclude(['pipelines']) });
 
@@ -57,7 +57,7 @@ export const record = definePage({
     const account = await accountOf(context, name);
     const read = await readRecord(account, kind, id);
     const found = read.status === 'read' ? read.value : {};
-    const title = titleOf(kind, id, found);
+    const title = recordTitle(kind, id, found);
     const subtasks = kind === 'tasks' && read.status === 'read' ? await readSubtasks(account, id) : undefined;
     const [link] = kind === 'contacts' ? await linksOf(context.pool, account, [id]) : [];
     const { canAct } = context;

@@ -7,7 +7,7 @@ import { addressOf, Foreign, Link, More, Table } from '../parts/parts.tsx';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Kinds, openCallsOf, Unread } from '../records/parts.tsx';
 import { type Listed, type ListedPage, listRecords } from '../records/read.ts';
-import { listCommand, recordPath, titleOf, valueWords } from '../records/record-words.ts';
+import { listCommand, recordPath, recordTitle, valueWords } from '../records/record-words.ts';
 
 export const records = definePage({
   path: '/records',
@@ -119,7 +119,7 @@ function Line({ name, kind, listed: { id, record } }: { name: string; kind: Reco
   return (
     <tr>
       <td>
-        <Link to={recordPath(name, kind, id)} text={titleOf(kind, id, record)} most={80} />
+        <Link to={recordPath(name, kind, id)} text={recordTitle(kind, id, record)} most={80} />
       </td>
       {KIND[kind].columns.map((column) => (
         <td data-label={column}>

@@ -6,8 +6,8 @@ import { shellWord } from '../../base/reasons/template.ts';
 import { capital } from '../../base/texts.ts';
 import type { Decision } from '../../engine/ledger/decisions.ts';
 import { type Keys, MOST_COUNTED, type ReviewItem } from '../../engine/ledger/views/review-items.ts';
-import { choicesFor, longId, meaningsFor, optionsFor, statementOf, whyNotUsed } from '../../operator/review.ts';
-import { canUndo, nameOf } from '../../operator/review-decisions.ts';
+import { choicesFor, longId, meaningsFor, optionsFor, reviewStatement, whyNotUsed } from '../../operator/review.ts';
+import { canUndo, decidedName } from '../../operator/review-decisions.ts';
 import { type Evidence, evidenceOf } from '../../operator/review-evidence.ts';
 import { decisionsLike, ordersOfSameCustomer } from '../../operator/same-customer.ts';
 import { markOf, type Reviewed, readReviewed } from '../actions/review-actions.ts';
@@ -39,7 +39,7 @@ export const reviewItem = definePage({
       head: (
         <>
           <Crumbs to={{ '/review': 'Review' }} here={id} />
-          {named && <Title text={nameOf(named)} most={200} />}
+          {named && <Title text={decidedName(named)} most={200} />}
           {item && (
             <Question
               {...{ item, reviewed, others, hint, canAct }}
@@ -101,7 +101,7 @@ interface QuestionProps {
 function Question({ item, reviewed: { decisions }, others, hint, canAct, isKnown }: QuestionProps) {
   const { reason, facts, run, account, n, sync, isLater } = item;
   const choices = choicesFor(item);
-  const statement = statementOf(item, hint);
+  const statement = reviewStatement(item, hint);
   const isForService = !choices.includes('use') && !choices.includes('create');
   return (
     <>

@@ -1,7 +1,7 @@
 /** What the pages about review share: addresses, and decisions as a table. */
 import type { Decision, listDecisions } from '../../engine/ledger/decisions.ts';
 import { longId } from '../../operator/review.ts';
-import { canUndo, stateOf } from '../../operator/review-decisions.ts';
+import { canUndo, decisionState } from '../../operator/review-decisions.ts';
 import type { Group, GroupChoice } from '../actions/review-actions.ts';
 import { Act } from '../parts/inputs.tsx';
 import { addressOf, Foreign, Link, Table, Time } from '../parts/parts.tsx';
@@ -32,7 +32,7 @@ export function DecisionTable({ decisions, canAct }: DecisionTableProps) {
         [decision.choice, ' ', decision.record !== null && <Foreign text={decision.record} most={40} />],
         <Foreign text={decision.decidedBy} most={60} />,
         <Time at={decision.decidedAt} />,
-        <Words text={stateOf(decision)} />,
+        <Words text={decisionState(decision)} />,
         decision.note !== null && <Foreign text={decision.note} most={300} />,
         canUndo(decision) && canAct && <Undo decision={decision} />,
       ])}

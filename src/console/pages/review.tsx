@@ -4,7 +4,7 @@ import { plural } from '../../base/counts.ts';
 import { meaningOf } from '../../base/reasons/reasons.ts';
 import { withOptions } from '../../base/reasons/template.ts';
 import { cursorOf, type ReviewItem, type ReviewPage, reviewPage } from '../../engine/ledger/views/review-items.ts';
-import { groupCount, longId, recordsFor, statementOf, waitWords } from '../../operator/review.ts';
+import { groupCount, longId, recordsFor, reviewStatement, waitWords } from '../../operator/review.ts';
 import { reviewQuery } from '../api/filters.ts';
 import { pageOf } from '../api/shapes.ts';
 import { definePage, type PageContext } from '../page.ts';
@@ -159,7 +159,7 @@ function ItemRow({ item, hint }: { readonly item: ReviewItem; readonly hint: Pag
 
 /** What the run found; if that is what every row of the reason has, the records that it may be. */
 function Found({ item, hint }: { readonly item: ReviewItem; readonly hint: PageContext['hint'] }) {
-  const statement = statementOf(item, hint);
+  const statement = reviewStatement(item, hint);
   if (statement !== meaningOf(item.reason)) return <Words text={statement} most={200} />;
   const records = recordsFor(item);
   if (records.length === 0) return null;

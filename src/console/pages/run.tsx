@@ -13,7 +13,7 @@ import { throughputOf } from '../../engine/ledger/views/run-figures.ts';
 import { phaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { asSentence, formatRate, formatShare, formatTook, prunedNote } from '../../operator/format.ts';
 import { hintsFor } from '../../operator/hints.ts';
-import { kindOf, watchesFolder } from '../../operator/phase-words.ts';
+import { phaseKind, watchesFolder } from '../../operator/phase-words.ts';
 import { problemSections } from '../../operator/problem-rows.ts';
 import type { RunReport, RunState } from '../../operator/report.ts';
 import { planOf, type RunPlan } from '../../operator/run-plan.ts';
@@ -127,7 +127,7 @@ async function readFigures(context: PageContext, run: Run) {
   const [rows, speed, left, times] = await Promise.all([
     rowsOf(context, run),
     sharedRead(settings, `speed ${run.id}`, () => speedOf(pool, run), isOpen ? CHART : {}),
-    isOpen && kindOf(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
+    isOpen && phaseKind(run) !== 'reading' ? rowsLeft(pool, run.id) : undefined,
     phaseTimes(pool, run),
   ]);
   return { ...rows, ...speed, left, times };

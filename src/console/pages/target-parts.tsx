@@ -5,7 +5,7 @@ import { formatCount, plural } from '../../base/counts.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
-import { failureOf, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
+import { deliveryFailure, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
 import { isStranded, strandedWords, workerWords } from '../../operator/deliveries.ts';
 import { targetPath } from '../../operator/page-paths.ts';
 import { secretsIn } from '../../settings/fields.ts';
@@ -142,7 +142,7 @@ export function TargetHealth({ health, counted, settings }: TargetHealthProps) {
 function Health({ state, retried, refused, dead = 0 }: HealthProps) {
   if (!state && !retried && dead === 0) return <Chip tone="good">no problem</Chip>;
   const { disabled, blockedUntil } = state ?? {};
-  const failing = failureOf(state?.failing, retried);
+  const failing = deliveryFailure(state?.failing, retried);
   return (
     <>
       {disabled && (

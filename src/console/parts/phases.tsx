@@ -8,7 +8,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { BudgetMinute } from '../../engine/ledger/scopes/budget-minutes.ts';
 import type { PhaseTimes } from '../../engine/ledger/views/run-phases.ts';
 import { formatTook } from '../../operator/format.ts';
-import { kindOf, phasesOf, phaseWords, settledWords, waitsOf, watchesFolder } from '../../operator/phase-words.ts';
+import { phaseKind, phasesOf, phaseWords, settledWords, waitsOf, watchesFolder } from '../../operator/phase-words.ts';
 import type { RunReport } from '../../operator/report.ts';
 import { Progress, Time } from './parts.tsx';
 
@@ -46,7 +46,7 @@ export function Phases({ run, report, left, times, minutes, settleMs }: PhasesOf
               <span class="dim">{plural(run.rowsSeen, 'row')} read</span>
             )}
             {time && step !== 'next' && <Took time={time} />}
-            {step !== 'next' && kindOf({ phase }) === 'sending' && <BudgetWait minutes={minutes} />}
+            {step !== 'next' && phaseKind({ phase }) === 'sending' && <BudgetWait minutes={minutes} />}
           </li>
         );
       })}
@@ -130,7 +130,7 @@ interface DoingProps extends Pick<PhasesOf, 'run' | 'left' | 'settleMs'> {
 /** How far an unfinished run is in its phase. `before`: words before that. */
 export function Doing({ run, left, settleMs, before = '' }: DoingProps) {
   if (run.endedAt !== undefined || watchesFolder(run)) return null;
-  if (left === undefined || kindOf(run) !== 'sending') {
+  if (left === undefined || phaseKind(run) !== 'sending') {
     const seen = `${plural(run.rowsSeen, 'row')} ${awaitsApproval(run) ? 'read' : 'so far'}`;
     const until = settleMs === undefined ? '' : `, ${settledWords(settleMs)}`;
     const why = run.type === 'tasks' ? '' : `: waiting until the service shows what it applied${until}`;

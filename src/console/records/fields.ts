@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<string, Field['type']>> = {
 };
 
 /** The fields that a form can fill; lists are left out. */
-export function fieldsOf(operation: OperationName): readonly Field[] {
+export function bodyFields(operation: OperationName): readonly Field[] {
   const { body }: Operation = operations[operation];
   if (!body) return [];
   const { properties } = schema.parse(z.toJSONSchema(body, { io: 'input' }));
@@ -46,7 +46,7 @@ export function fieldsOf(operation: OperationName): readonly Field[] {
 
 /** What an update can change of a record, as a short text to compare. Of a card only its column, because its position changes with others. */
 export function shownOf(operation: OperationName, record: JsonObject): string {
-  const names = operation === 'pipelines.moveCard' ? ['column_id'] : fieldsOf(operation).map(({ name }) => name);
+  const names = operation === 'pipelines.moveCard' ? ['column_id'] : bodyFields(operation).map(({ name }) => name);
   const words = names.map((name) => valueWords(record[name]));
   return createHash('sha256').update(JSON.stringify(words)).digest('base64url');
 }
@@ -57,7 +57,7 @@ export function shownOf(operation: OperationName, record: JsonObject): string {
  */
 export function bodyFrom(name: OperationName, given: Readonly<Record<string, string>>, filled: readonly string[]) {
   const body: Record<string, unknown> = {};
-  for (const field of fieldsOf(name)) {
+  for (const field of bodyFields(name)) {
     const text = given[field.name]?.trim() ?? '';
     if (text !== '') body[field.name] = typed(field, text);
     else if (filled.includes(field.name) && given[field.name] !== undefined) body[field.name] = emptied(field);
@@ -84,7 +84,7 @@ function emptied({ name, type, isNullable }: Field): unknown {
 /** The body with its ids as the service expects them: a number, also beyond 2^53. */
 export function wireBody(name: OperationName, body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;
-  const ids = new Set(fieldsOf(name).flatMap(({ name: field, type }) => (type === 'id' ? [field] : [])));
+  const ids = new Set(bodyFields(name).flatMap(({ name: field, type }) => (type === 'id' ? [field] : [])));
   const pairs = Object.entries(body).map(([field, value]) =>
     ids.has(field) && typeof value === 'string' ? [field, toBodyId(value, 'number')] : [field, value],
   );

@@ -9,7 +9,7 @@ import type { PageContext } from '../page.ts';
 import { Hidden, Select } from '../parts/inputs.tsx';
 import { Foreign, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
-import { type Field, fieldsOf, shownOf } from './fields.ts';
+import { bodyFields, type Field, shownOf } from './fields.ts';
 import { RECORD_KINDS, type RecordKind } from './kinds.ts';
 import { recordPath, valueWords } from './record-words.ts';
 import { requireUsable } from './write.ts';
@@ -97,7 +97,7 @@ interface FieldsProps {
 export function Fields({ operation, record: given, fixed = {} }: FieldsProps) {
   const record = given ?? {};
   const shown = given && shownOf(operation, given);
-  const fields = fieldsOf(operation).filter(({ name }) => fixed[name] === undefined);
+  const fields = bodyFields(operation).filter(({ name }) => fixed[name] === undefined);
   const filled = fields.filter(({ name }) => valueWords(record[name]) !== '').map(({ name }) => name);
   return (
     <>

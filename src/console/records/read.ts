@@ -7,7 +7,7 @@ import type { Outcome, StreamOutcome } from '../../client/call/outcome.ts';
 import { ID_PARAM, listOf } from '../../contract/kinds.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account } from '../../engine/account/account.ts';
-import { columnsOf, type ReadColumns } from '../../mirror/tasks/cards.ts';
+import { boardColumns, type ReadColumns } from '../../mirror/tasks/cards.ts';
 import { formatTook } from '../../operator/format.ts';
 import { KIND, type RecordKind } from './kinds.ts';
 
@@ -67,7 +67,7 @@ export function listWhere(account: Account, kind: RecordKind, keep: Keep, after?
 }
 
 async function searchContacts(account: Account, term: string): Promise<ListedPage> {
-  const outcome = await account.client.call('contacts.search', { ...limited(), query: { search_term: term } });
+  const outcome = await account.client.call('contacts.search', { ...liveReadOptions(), query: { search_term: term } });
   const list = listFrom(account, outcome, 'contacts');
   if (list.status === 'failed') return { records: [], next: undefined, problem: list.why };
   return { records: list.value, next: undefined, problem: undefined };
@@ -81,7 +81,7 @@ async function readPages(
   after: string | undefined,
 ): Promise<ListedPage> {
   const place = new Place(account, kind, after);
-  const options = limited();
+  const options = liveReadOptions();
   const records: Listed[] = [];
   for (let reads = 0; records.length < PAGE && reads < MAX_PAGES; reads++) {
     const { page } = place;
@@ -135,7 +135,7 @@ async function readPage(
   account: Account,
   kind: RecordKind,
   page: number,
-  options: ReturnType<typeof limited>,
+  options: ReturnType<typeof liveReadOptions>,
 ): Promise<Read<{ readonly listed: readonly Listed[]; readonly refusal?: string }>> {
   const outcome = await account.client.call(listOf(kind), { ...options, query: pageQuery(account, kind, page) });
   if (outcome.status === 'refused') return { status: 'read', value: { listed: [], refusal: refusedWords(outcome) } };
@@ -151,7 +151,7 @@ function pageQuery({ dialect }: Account, kind: RecordKind, page: number): Record
 /** A list that comes in one answer, read until there are enough records. The cursor is the position in it. */
 async function readWhole(account: Account, kind: RecordKind, keep: Keep, after = '0'): Promise<ListedPage> {
   const enough = new AbortController();
-  const { signal, ...options } = limited();
+  const { signal, ...options } = liveReadOptions();
   const records: Listed[] = [];
   let [position, next] = [0, undefined as string | undefined];
   const outcome = await account.client.stream(listOf(kind), {
@@ -173,7 +173,7 @@ async function readWhole(account: Account, kind: RecordKind, keep: Keep, after =
 
 export async function readRecord(account: Account, kind: RecordKind, id: string): Promise<Read<JsonObject>> {
   const query = { [ID_PARAM[kind]]: toWireId(id) };
-  const outcome = await account.client.call(`${kind}.get`, { ...limited(), query });
+  const outcome = await account.client.call(`${kind}.get`, { ...liveReadOptions(), query });
   if (outcome.status !== 'applied') return failed(account, outcome);
   const record = recordIn(outcome.content, account.dialect, kind);
   return record ? { status: 'read', value: record } : { status: 'failed', why: UNREADABLE };
@@ -181,7 +181,7 @@ export async function readRecord(account: Account, kind: RecordKind, id: string)
 
 export async function readSubtasks(account: Account, taskId: string): Promise<Read<readonly Listed[]>> {
   const path = { task_id: toWireId(taskId) };
-  return listFrom(account, await account.client.call('subtasks.getall', { ...limited(), path }), 'subtasks');
+  return listFrom(account, await account.client.call('subtasks.getall', { ...liveReadOptions(), path }), 'subtasks');
 }
 
 export interface Board {
@@ -191,9 +191,9 @@ export interface Board {
 
 export async function readBoard(account: Account, id: string): Promise<Read<Board>> {
   const query = { pipeline_id: toWireId(id) };
-  const outcome = await account.client.call('pipelines.get', { ...limited(), query });
+  const outcome = await account.client.call('pipelines.get', { ...liveReadOptions(), query });
   if (outcome.status !== 'applied') return failed(account, outcome);
-  const read = columnsOf(outcome.content);
+  const read = boardColumns(outcome.content);
   if (read.status === 'unreadable') return { status: 'failed', why: `The answer of the service ${read.why}.` };
   const record = recordIn(outcome.content, account.dialect, 'pipelines');
   return { status: 'read', value: { record, columns: read.columns } };
@@ -205,11 +205,11 @@ export function callOnce(
   operation: OperationName,
   given: Pick<CallOptions, 'path' | 'query' | 'body'>,
 ): Promise<Outcome> {
-  return client.call(operation, { ...limited(), ...given });
+  return client.call(operation, { ...liveReadOptions(), ...given });
 }
 
 /** How a page reads live. */
-export function limited(): Pick<CallOptions, 'lane' | 'maxWaitMs'> & { readonly signal: AbortSignal } {
+export function liveReadOptions(): Pick<CallOptions, 'lane' | 'maxWaitMs'> & { readonly signal: AbortSignal } {
   return { lane: 'interactive', maxWaitMs: MAX_WAIT_MS, signal: AbortSignal.timeout(READ_MS) };
 }
 

@@ -7,7 +7,7 @@ import { KIND, type RecordKind } from './kinds.ts';
 import { PAGE } from './read.ts';
 
 /** The name of a record, or `task 7`. */
-export function titleOf(kind: RecordKind, id: string, record: JsonObject): string {
+export function recordTitle(kind: RecordKind, id: string, record: JsonObject): string {
   for (const group of KIND[kind].titles) {
     const words = group.map((name) => valueWords(record[name])).filter((word) => word !== '');
     if (words.length > 0) return words.join(' ');

@@ -8,7 +8,7 @@ import { MAX_WAIT_MS } from './read.ts';
 export type CallState = NonNullable<HandCall['status']> | 'under way' | 'was applied' | 'was not applied';
 
 /** A call without an outcome is under way only as long as it can be: then its process has ended. */
-export function stateOf(settings: Settings, call: HandCall): CallState {
+export function callState(settings: Settings, call: HandCall): CallState {
   const { found, status } = call;
   if (found !== null) return found === 'applied' ? 'was applied' : 'was not applied';
   return status ?? (Date.now() < sentBy(settings, call) ? 'under way' : 'unknown');

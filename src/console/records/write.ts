@@ -28,7 +28,7 @@ import { shownOf, wireBody } from './fields.ts';
 import { type Prepared, prepareImport } from './import.ts';
 import { KIND, RECORD_KINDS } from './kinds.ts';
 import { MAX_WAIT_MS, type Read, readBoard, readRecord, readSubtasks } from './read.ts';
-import { isApplied, isRepeatable, lookFrom, stateOf } from './state.ts';
+import { callState, isApplied, isRepeatable, lookFrom } from './state.ts';
 
 export interface Writing {
   /** A UUID that the form chose. */
@@ -215,7 +215,7 @@ export async function writeAgain(needs: WriteNeeds, taking: Taking, id: string, 
   const known = await readHandCall(needs.pool, once);
   if (known) return known;
   const { operation, account, path, body, page } = earlier;
-  const state = stateOf(needs.settings(), earlier);
+  const state = callState(needs.settings(), earlier);
   if (state === 'under way') requireSettled(needs.settings(), earlier);
   if (state === 'unknown' && !isRepeatable(operation)) await settleByHand(needs, taking, id, 'absent');
   return writeByHand(needs, taking, { id: once, account, operation, path, body, page, besides: id });

@@ -3,7 +3,7 @@ import type { Lane } from '../../client/budget/budget.ts';
 import { recordIn } from '../../client/call/decode.ts';
 import { flagOf, idOf, isJsonObject, toWireId } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
-import { formOf } from '../../client/call/record-form.ts';
+import { formOfRecord } from '../../client/call/record-form.ts';
 import { type GettableKind, ID_PARAM, type Kind } from '../../contract/kinds.ts';
 import type { Account } from './account.ts';
 import { RunFailed } from './failure.ts';
@@ -21,7 +21,7 @@ export interface LookUpOptions extends ReadOptions {
 
 /** Whether a record says of itself that it is deleted: some services list such records, and others hide them. */
 export function isMarkedDeleted(record: Json, kind: Kind): boolean {
-  return isJsonObject(record) && formOf(record, kind).deletion.some((name) => isSet(record[name]));
+  return isJsonObject(record) && formOfRecord(record, kind).deletion.some((name) => isSet(record[name]));
 }
 
 function isSet(value: Json | undefined): boolean {

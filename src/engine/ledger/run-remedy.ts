@@ -27,7 +27,7 @@ export function isOfOtherTenant({ status, errorCode }: Stopped): boolean {
  * In words, and the command for it. To resume a run that awaits approval would approve it before anyone has seen what it writes;
  * a run whose account or service has changed would pause again.
  */
-export function remedyFor(run: Stopped & Pick<Run, 'id' | 'title' | 'account'>): {
+export function runRemedy(run: Stopped & Pick<Run, 'id' | 'title' | 'account'>): {
   readonly remedy: string;
   readonly command: string;
 } {

@@ -47,7 +47,7 @@ const GUARD_MS = 20_000;
 export async function settleTask(settling: Settling): Promise<Settled> {
   const { pool, report, item, since, task } = settling;
   if (task.kind !== 'task') {
-    const detail = `${nameOf(task)} is not a task: the service has no call that completes a ${task.kind}`;
+    const detail = `${linkedTaskName(task)} is not a task: the service has no call that completes a ${task.kind}`;
     return { status: 'settled', verdict: 'not-taken', reason: 'ONLY_TASKS', detail };
   }
   const sides = await readSides(pool, report, task, since);
@@ -77,7 +77,7 @@ export async function settleTask(settling: Settling): Promise<Settled> {
       return {
         status: 'settled',
         verdict: 'kept',
-        detail: `${nameOf(task)} is ${stateWord(here)}, and a delivery sets the item to that`,
+        detail: `${linkedTaskName(task)} is ${stateWord(here)}, and a delivery sets the item to that`,
       };
     case 'conflict':
       return settling.sync.options.onConflict === 'target'
@@ -99,7 +99,7 @@ async function bringIn(settling: Settling, account: Account, note?: string): Pro
     case 'missing':
       return notThere(settling);
     case 'refused': {
-      const detail = `the service refused to set ${nameOf(task)} to ${stateWord(item.isCompleted)}: ${written.detail}`;
+      const detail = `the service refused to set ${linkedTaskName(task)} to ${stateWord(item.isCompleted)}: ${written.detail}`;
       const keep = (db: Queryable) => leaveNote(db, task, `${report.target}: ${report.itemId}: ${detail}`);
       return { status: 'settled', verdict: 'not-taken', reason: 'REFUSED_BY_SERVICE', detail, keep };
     }
@@ -116,7 +116,7 @@ function taken(settling: Settling, note?: string): Settled {
   return {
     status: 'settled',
     verdict: 'taken',
-    detail: note ?? `${nameOf(task)} is ${stateWord(item.isCompleted)}, like ${report.itemId}`,
+    detail: note ?? `${linkedTaskName(task)} is ${stateWord(item.isCompleted)}, like ${report.itemId}`,
     async keep(db) {
       await noteTaken(db, settling);
       if (note !== undefined) await leaveNote(db, task, note);
@@ -203,30 +203,30 @@ function conflictNote({ report, item, task, sync }: Settling, here: boolean): st
     sync.options.onConflict === 'target'
       ? `the task is set to ${stateWord(item.isCompleted)} (onConflict: target)`
       : `the item is set to ${stateWord(here)} (onConflict: service)`;
-  return `both sides have changed: ${nameOf(task)} is ${stateWord(here)} here, and ${there}; ${rule}`;
+  return `both sides have changed: ${linkedTaskName(task)} is ${stateWord(here)} here, and ${there}; ${rule}`;
 }
 
 function notScanned(task: LinkedTask): Later {
-  const detail = `no scan of sync "${task.sync}" has seen ${nameOf(task)} yet`;
+  const detail = `no scan of sync "${task.sync}" has seen ${linkedTaskName(task)} yet`;
   return { status: 'later', reason: 'NOT_SCANNED', detail, isSpent: true };
 }
 
 function onItsWay(task: LinkedTask): Later {
-  const detail = `a delivery of ${nameOf(task)} is on its way`;
+  const detail = `a delivery of ${linkedTaskName(task)} is on its way`;
   return { status: 'later', reason: 'ON_ITS_WAY', detail, isSpent: false, afterMs: ON_ITS_WAY_MS };
 }
 
 function taskGone(task: LinkedTask): Settled {
-  const detail = `${nameOf(task)} is no longer at the service`;
+  const detail = `${linkedTaskName(task)} is no longer at the service`;
   return { status: 'settled', verdict: 'not-taken', reason: 'TASK_GONE', detail };
 }
 
 function notThere({ report, task, item }: Settling): Settled {
-  const detail = `the service does not find ${nameOf(task)}, which should be ${stateWord(item.isCompleted)} like ${report.itemId}`;
+  const detail = `the service does not find ${linkedTaskName(task)}, which should be ${stateWord(item.isCompleted)} like ${report.itemId}`;
   const keep = (db: Queryable) => leaveNote(db, task, `${report.target}: ${detail}`);
   return { status: 'settled', verdict: 'not-taken', reason: 'TASK_MISSING', detail, keep };
 }
 
-export function nameOf({ kind, id }: Pick<LinkedTask, 'kind' | 'id'>): string {
+export function linkedTaskName({ kind, id }: Pick<LinkedTask, 'kind' | 'id'>): string {
   return `${kind} ${id}`;
 }

@@ -16,7 +16,7 @@ import { createLinker, type Linker } from '../links/link-by-text.ts';
 import { type Claimed, claimDue, type DeliveryClaim, dropOutboxClaims, type Runs, takeOutboxClaim } from './claims.ts';
 import { type Outcome, writeOutcomes } from './outcomes.ts';
 import { plainAnswer, plainText } from './plain-text.ts';
-import { type Decision, decide } from './retry-policy.ts';
+import { type Decision, decideDelivery } from './retry-policy.ts';
 import { blockTarget, disableTarget, noteAnswering, noteFailing, standingOf } from './target-states.ts';
 
 export const TTL_MS = 30_000;
@@ -105,7 +105,7 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     if (!isHeld()) return {}; // it was aborted, which says nothing about the target
     const { answer } = outcome;
     const { target, random, onAttempt } = this.#needs;
-    const decision = plain(decide(outcome, { attempts: claimed.attempts, random: random() }));
+    const decision = plain(decideDelivery(outcome, { attempts: claimed.attempts, random: random() }));
     onAttempt?.(target, decision, Date.now() - claimed.delivery.seenAt.getTime());
     this.#logLasting(claimed, decision);
     const attempt: Attempt = {

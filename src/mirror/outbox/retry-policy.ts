@@ -46,7 +46,7 @@ export type Decision = { readonly reason?: string; readonly detail?: string } & 
 );
 
 /** `attempts`: spent before this one; `random` in [0, 1). */
-export function decide(
+export function decideDelivery(
   outcome: DeliveryOutcome,
   { attempts, random }: { readonly attempts: number; readonly random: number },
 ): Decision {

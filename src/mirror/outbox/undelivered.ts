@@ -20,7 +20,7 @@ interface Group {
 }
 
 /** Since when, and why, deliveries fail: the worker notes it after several failures, and forgets it when the target answers again. */
-export function failureOf(noted: Omit<Group, 'count'> | undefined, retried: Group | undefined) {
+export function deliveryFailure(noted: Omit<Group, 'count'> | undefined, retried: Group | undefined) {
   const [first, second] = [noted ?? retried, retried ?? noted];
   if (!first || !second) return undefined;
   return { detail: first.detail, since: first.since < second.since ? first.since : second.since };

@@ -13,12 +13,12 @@ export function problem(what: string, detail: string, remedy: string): Finding {
 }
 
 /** Something that only a delivery shows. */
-export function unknown(what: string, detail: string): Finding {
+export function unknownCheck(what: string, detail: string): Finding {
   return { what, status: 'unknown', detail };
 }
 
 /** A call that failed. Its detail says what to do; `remedy` is for something that is missing. */
-export function failed(what: string, failure: TargetFailure | Missing, remedy: string): Finding {
+export function failedCheck(what: string, failure: TargetFailure | Missing, remedy: string): Finding {
   if (failure.status === 'missing') return problem(what, failure.detail, remedy);
   const { detail, reason } = failure;
   const isLimited = failure.status === 'later' && failure.isLimited;
@@ -44,10 +44,12 @@ export function statusFinding(
 export async function reach(caller: TargetCaller, context: CallContext): Promise<readonly Finding[]> {
   const what = 'address';
   const answered = await caller.send({ method: 'HEAD', path: '', headers: {} }, context);
-  if (answered.status === 'failed') return [failed(what, answered.failure, '')];
+  if (answered.status === 'failed') return [failedCheck(what, answered.failure, '')];
   const { httpStatus } = answered;
   if (httpStatus === 410) return [problem(what, 'it answers HTTP 410: it is gone', 'set url to its new address')];
   if (httpStatus >= 500 && httpStatus !== 501)
     return [problem(what, `it answers HTTP ${httpStatus}`, 'look at the logs of its server')];
-  return [unknown(what, `it answers (HTTP ${httpStatus} to HEAD); a delivery shows whether it accepts deliveries`)];
+  return [
+    unknownCheck(what, `it answers (HTTP ${httpStatus} to HEAD); a delivery shows whether it accepts deliveries`),
+  ];
 }

@@ -2,7 +2,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Delivery, TargetFailure } from '../../contract/target.ts';
 import { type ChangeView, compileTemplate, FULL, type Place, type TemplateView } from '../../settings/template.ts';
-import { itemTextOf, titleOf, withoutMentions } from './items/item-text.ts';
+import { itemTextOf, taskTitle, withoutMentions } from './items/item-text.ts';
 import { markerOf } from './items/marker.ts';
 
 /** A change of no task, for calls that only try whether a search works. */
@@ -62,7 +62,7 @@ export function viewOf(delivery: Delivery): ChangeView {
     sequence,
     delivery: id,
     seenAt: seenAt.toISOString(),
-    title: titleOf(task),
+    title: taskTitle(task),
     text: itemTextOf(task),
     marker: markerOf(delivery),
     task: { ...task, startDate, endDate, parentId },

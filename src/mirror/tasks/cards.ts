@@ -24,7 +24,7 @@ const MAX_DEPTH = 4;
 
 /** `isDone` decides by a column's name whether its cards are completed. */
 export function cardsOf(content: unknown, pipelineId: string, isDone: (column: string) => boolean): ReadCards {
-  const read = columnsOf(content);
+  const read = boardColumns(content);
   if (read.status === 'unreadable') return read;
   const cards = read.columns.flatMap(({ name, cards }) =>
     cards.map(
@@ -54,7 +54,7 @@ export type ReadColumns =
   | Extract<ReadCards, { status: 'unreadable' }>;
 
 /** The columns of a pipeline with their cards. A column that the cards name and the pipeline does not comes last. */
-export function columnsOf(content: unknown): ReadColumns {
+export function boardColumns(content: unknown): ReadColumns {
   const found = membersNamed(content, COLUMNS);
   if (found === undefined) return { status: 'unreadable', why: `has no columns; ${membersOf(content)}` };
   const objects = found.list.filter(isJsonObject);

@@ -27,7 +27,7 @@ export async function readWhole(
 }
 
 /** The state of a task or a subtask that was read. @throws RunFailed RECORD_WITHOUT_ID, SERVICE_UNREADABLE */
-export function stateOf(
+export function taskStateOf(
   read: TaskRead,
   kind: 'task' | 'subtask',
   record: Json,

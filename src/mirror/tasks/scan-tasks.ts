@@ -10,7 +10,7 @@ import { missedAtLeast } from '../../engine/ledger/tasks/task-versions.ts';
 import type { JobContext } from '../../engine/worker/job.ts';
 import { FEW_TASKS, lookUpTasks, missingFrom } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
-import { stateOf } from './read-lists.ts';
+import { taskStateOf } from './read-lists.ts';
 import { type ListScanned, lookUpsFor, type ScannedTask, type Seen, scanTaskList } from './scan-list.ts';
 import { taskHash, toTaskState } from './task-state.ts';
 import { keepSeen, type Watching } from './watching.ts';
@@ -42,7 +42,7 @@ export async function scanTasks(
   let unknown: string | undefined;
 
   const scanned = (record: Json, readAtMs: number): ScannedTask => {
-    const { task, saysCompletion } = stateOf(toTaskState(record, account.dialect), 'task', record, account);
+    const { task, saysCompletion } = taskStateOf(toTaskState(record, account.dialect), 'task', record, account);
     if (saysCompletion) said++;
     else {
       unsaid++;

@@ -14,7 +14,7 @@ import type { JobContext } from '../../engine/worker/job.ts';
 import { sourceIdOf } from '../links/item-links.ts';
 import { keepMissing } from './missing-tasks.ts';
 import type { TasksOptions } from './options.ts';
-import { orRefused, readWhole, stateOf } from './read-lists.ts';
+import { orRefused, readWhole, taskStateOf } from './read-lists.ts';
 import { toSubtaskState } from './task-state.ts';
 import { keepSeen, type Watching } from './watching.ts';
 
@@ -77,7 +77,7 @@ async function subtasksOf(
   const asked = { path: { task_id: toWireId(taskId) } };
   const { records, isWhole } = await readWhole(context, 'subtasks', readList, asked);
   const subtasks = records.map(
-    (record) => stateOf(toSubtaskState(record, taskId, account.dialect), 'subtask', record, account).task,
+    (record) => taskStateOf(toSubtaskState(record, taskId, account.dialect), 'subtask', record, account).task,
   );
   return { status: 'read', subtasks, isWhole, readAtMs };
 }

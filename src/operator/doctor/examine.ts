@@ -7,7 +7,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Json } from '../../client/call/json.ts';
 import { type Gap, type GapId, gaps } from '../../contract/gaps.ts';
 import { type Caller, createCaller, NotProbed } from './caller.ts';
-import { isAnswered, listReader } from './lists.ts';
+import { isAnswered, probedLists } from './lists.ts';
 import { type Examination, type Finding, type LeftBehind, type Probe, unknown } from './probe.ts';
 import type { ProbedAccount } from './probed-account.ts';
 import { readingProbes, writingProbes } from './probes.ts';
@@ -58,7 +58,7 @@ export async function examine(account: ProbedAccount, options: ExamineOptions): 
   const exam: Examination = {
     account,
     calls: reading,
-    list: listReader(account, reading),
+    list: probedLists(account, reading),
     stop: (why) => {
       stopped ??= why;
     },

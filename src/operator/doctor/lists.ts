@@ -28,7 +28,7 @@ export interface ListSeen {
 /** At most this many tasks are checked for subtasks, until one has some. */
 const TASKS_TO_TRY = 3;
 
-export function listReader(account: ProbedAccount, calls: Caller): (kind: Kind) => Promise<ListSeen> {
+export function probedLists(account: ProbedAccount, calls: Caller): (kind: Kind) => Promise<ListSeen> {
   const read = perKey((kind: Kind): Promise<ListSeen> => {
     return kind === 'subtasks' ? readSubtasks() : kind === 'contacts' ? readContacts() : readAnyPrefix(kind);
   });

@@ -84,13 +84,13 @@ interface Value {
 
 function resultOf(rule: MapRule, contact: JsonObject): Value {
   const { transform = [], default: otherwise = '' } = rule;
-  let result: Value = { value: sourceOf(rule, contact) };
+  let result: Value = { value: sourceText(rule, contact) };
   for (const one of [transform].flat()) result = { ...result, ...transformed(result.value, one) };
   return result.value === '' ? { ...result, value: otherwise } : result;
 }
 
 /** The value of a rule before its transforms. */
-export function sourceOf({ from, template, value = '' }: MapRule, contact: JsonObject): string {
+export function sourceText({ from, template, value = '' }: MapRule, contact: JsonObject): string {
   if (from !== undefined) return contactText(contact, from);
   // Safe: the settings are checked for the names in templates.
   return template === undefined

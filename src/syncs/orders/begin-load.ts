@@ -14,7 +14,7 @@ import { copyStaged } from '../../engine/ledger/matching/staged-orders.ts';
 import { type Run, readRun, startRun } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { type OrdersOptions, ordersOptions } from './options.ts';
+import { type OrdersOptions, ordersRunOptions } from './options.ts';
 import { takenOver } from './staging.ts';
 
 export interface LoadSpec extends Omit<Load, 'isReceived' | 'sample'> {
@@ -69,7 +69,7 @@ export function beginLoad(pool: pg.Pool, spec: LoadSpec): Promise<BegunLoad> {
  * file.
  */
 export function beginPlannedLoad(pool: pg.Pool, planning: Run, plan: AppliedPlan): Promise<BegunLoad> {
-  const { savePlan: _, ...options } = ordersOptions.parse(planning.options);
+  const { savePlan: _, ...options } = ordersRunOptions.parse(planning.options);
   const { account, scope, lane } = planning;
   const applied = { account, scope, lane, options: { ...options, confirm: false, plan: plan.id }, dryRun: false };
   return untilBegun(pool, async (db) => {

@@ -8,7 +8,7 @@ import type { OrderValues } from '../../csv/validate.ts';
  * An order's content, without its customer: what is given of `order_id`, `description`, `amount` and `status`. The amount is
  * an exact decimal, sent as a number.
  */
-export function contentOf({ description, amount, status }: OrderValues, order_id: string): Record<string, string> {
+export function orderContent({ description, amount, status }: OrderValues, order_id: string): Record<string, string> {
   return filled({ order_id, description, amount, status });
 }
 

@@ -85,7 +85,7 @@ export function saidBy({ id, error }: Run): Facts {
 export type Refusal = { readonly reason: string; readonly facts: Facts } | 'changed' | 'later' | 'not of the file';
 
 /** One file must not stop the others, so an error without any other known cause is attributed to the file. */
-export function refusalOf(error: unknown): Refusal {
+export function fileRefusal(error: unknown): Refusal {
   if (error instanceof LockstepError) {
     if (error.code === 'CSV_CHANGED') return 'changed';
     if (error.code === 'LOAD_TAKEN_OVER') return 'later';

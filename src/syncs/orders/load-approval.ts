@@ -13,12 +13,12 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { exceeds, exceedsMessage, isGuarded } from '../guards.ts';
 import { checkpointOf, type LoadCheckpoint, saveCheckpoint } from './load-checkpoint.ts';
-import { type OrdersOptions, ordersOptions } from './options.ts';
+import { type OrdersOptions, ordersRunOptions } from './options.ts';
 import { repeatsWords } from './repeated-content.ts';
 
 /** Whether a load needs approval although the person who loads the file does not wait for its plan. */
 export async function isHeld(db: Queryable, run: Pick<Run, 'id' | 'options'>): Promise<boolean> {
-  const options = ordersOptions.parse(run.options);
+  const options = ordersRunOptions.parse(run.options);
   if (isGuarded(options) || options.doubt !== undefined) return true;
   return (await loadedBefore(db, run.id))?.isLikely ?? false;
 }

@@ -32,7 +32,7 @@ const SMALL_BYTES = 1024 * 1024;
  * Identifies a load: files with the same text are the same load, however they are compressed. Earlier versions identified
  * loads by the bytes of their file; such a load is found by its bytes.
  */
-export async function fingerprintOf(pool: pg.Pool, { account }: LoadIdentity, received: Received): Promise<string> {
+export async function loadFingerprint(pool: pg.Pool, { account }: LoadIdentity, received: Received): Promise<string> {
   const content = await contentSha256(received);
   const found = await pool.query('select 1 from ledger.loads where scope = $1 and sha256 = $2 limit 1', [
     account.scope,

@@ -4,7 +4,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import { ordersOptions as inSettings } from '../../settings/schema-sync.ts';
 import { approvalOptions } from '../guards.ts';
 
-export const ordersOptions = z.object({
+export const ordersRunOptions = z.object({
   existing: inSettings.shape.existing,
   createCustomers: inSettings.shape.createCustomers,
   /** Pauses before the first write until a person approves; `approveRun` resumes the load. */
@@ -21,7 +21,7 @@ export const watchOptions = z.object({
   presets: z.string().optional(),
 });
 
-export type OrdersOptions = z.infer<typeof ordersOptions>;
+export type OrdersOptions = z.infer<typeof ordersRunOptions>;
 
 /**
  * The same file is the same load, whatever its options are. Returns the options that are asked for now and were not asked for

@@ -12,7 +12,7 @@ import type { CheckedRow } from '../../csv/validate.ts';
 import { correctionOfFile } from '../../engine/ledger/matching/corrections.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import { findLoad } from './begin-load.ts';
-import { fingerprintOf, type LoadIdentity, loadIdOf } from './load-spec.ts';
+import { type LoadIdentity, loadFingerprint, loadIdOf } from './load-spec.ts';
 import type { FileLoad } from './receive-load.ts';
 import { rememberedColumns } from './remembered-columns.ts';
 
@@ -61,7 +61,7 @@ export async function previewLoad(pool: pg.Pool, source: FileSource, load: Previ
     const read = { file: received, table, firstRows, firstLines, presets: presets.map(({ name }) => name) };
     try {
       const sheet = examineSheet(received, { ...load.choices, presets, recall });
-      const loadId = loadIdOf(load, sheet, await fingerprintOf(pool, load, received));
+      const loadId = loadIdOf(load, sheet, await loadFingerprint(pool, load, received));
       const identity = { scope: load.account.scope, loadId };
       const [earlier, correction] = await Promise.all([findLoad(pool, identity), correctionOfFile(pool, identity)]);
       const { columns } = sheet.mapping;

@@ -105,7 +105,7 @@ function toKeep(named: OrderName, { wanted, isNamesake, pass, baseline }: Keepin
   if (isNear && pass === BASELINE) baseline?.add(named.recordId);
   const isOld = pass === BASELINE || baseline?.has(named.recordId) !== false;
   const isKept = wanted.wants(named) || (isNear && !isOld);
-  return isKept ? { ...named, fields: fieldsOf(named.record), isOld } : undefined;
+  return isKept ? { ...named, fields: listedOrderFields(named.record), isOld } : undefined;
 }
 
 /** Stores orders that were read by their ids. Before anything is sent, settles the rows whose order has changed. */
@@ -118,7 +118,7 @@ export async function keepUnlisted(
   const keepingFor = { run, pass, isAudit: false };
   const orders = records.map((record): SeenOrder => {
     const named = nameOf(record, account);
-    return { ...named, fields: fieldsOf(named.record), isOld: false };
+    return { ...named, fields: listedOrderFields(named.record), isOld: false };
   });
   await keepOrders(db, keepingFor, orders, { isListed: false });
   await takeAsked(db, keepingFor);
@@ -154,7 +154,7 @@ function nameOf(record: Json, account: Account): OrderName {
 }
 
 /** The order's content in one spelling, and not escaped: whole updates send it back. Absent members are left out. */
-export function fieldsOf({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
+export function listedOrderFields({ amount, status, description }: JsonObject): Readonly<Record<string, string>> {
   const [state, text] = [unescaped(textOf(status)), unescaped(textOf(description))];
   const said = { amount: amountOf(amount) ?? '', status: state, description: text };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''));

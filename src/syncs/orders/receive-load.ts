@@ -24,7 +24,7 @@ import { loadedBefore } from '../../engine/ledger/repeated-loads.ts';
 import { addNote, type Run, recordLeftOut } from '../../engine/ledger/runs.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin-load.ts';
-import { fingerprintOf, labelsFor, type Specified, specOf } from './load-spec.ts';
+import { labelsFor, loadFingerprint, type Specified, specOf } from './load-spec.ts';
 import { rememberedColumns } from './remembered-columns.ts';
 import { repeatsWords, Sample } from './repeated-content.ts';
 import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
@@ -72,7 +72,7 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
     const recalled = await rememberedColumns(pool, load.account.scope);
     const sheet = examineSheet(received, { ...load.choices, presets, recall: (signature) => recalled.get(signature) });
     load.onSheet?.(sheet, received);
-    const fingerprint = await fingerprintOf(pool, load, received);
+    const fingerprint = await loadFingerprint(pool, load, received);
     const { sha256 } = received;
     const begun = await beginOrJoin(pool, specOf(load, received, sheet, fingerprint), load);
     if (begun.status !== 'new') return { begun, sha256, rows: 0, lines: 0, warnings: [], notes: [] };

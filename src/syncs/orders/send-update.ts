@@ -13,7 +13,7 @@ import { type ClaimedRow, readBefore } from '../../engine/ledger/rows.ts';
 import { keepLearnt, readLearnt } from '../../engine/ledger/scopes/learnt.ts';
 import { type SentRow, sent, toSentUpdate } from '../../engine/worker/sent-row.ts';
 import { countCalls, type ReadBefore, readNow, withCalls } from '../record-now.ts';
-import { fieldsOf } from './read-orders.ts';
+import { listedOrderFields } from './read-orders.ts';
 
 type Options = WriteOptions & { readonly body: object };
 
@@ -43,7 +43,7 @@ export async function sendUpdate(
 async function sendCurrent(account: Account, row: ClaimedRow, options: Options, rest: First['rest']): Promise<SentRow> {
   const now = await readNow(account, 'orders', row, options);
   const record = now.record ?? {};
-  const shown = Object.entries(fieldsOf(record)).filter(([name]) => row.fields[name] === undefined);
+  const shown = Object.entries(listedOrderFields(record)).filter(([name]) => row.fields[name] === undefined);
   const hidden = rest.filter(([name]) => !(name in record));
   return withCalls(await send(account, row, withRest(options, [...hidden, ...shown])), now);
 }
@@ -138,7 +138,7 @@ async function readUpdated(
     const found = await lookUp(account, 'orders', recordId, reads).catch(() => undefined);
     if (found === undefined) return undefined;
     if (found.status === 'not-found') break;
-    const shown = fieldsOf(found.record);
+    const shown = listedOrderFields(found.record);
     if (isTelling(shown)) return shown;
     if (isLast) return changed.length === 0 ? shown : undefined;
     await pause(READ_AGAIN_MS, signal);
@@ -147,7 +147,7 @@ async function readUpdated(
   await pause(account.settleMs, signal);
   const listed = await readListed(account, recordId, reads);
   if (listed === undefined) return undefined;
-  const shown = fieldsOf(listed);
+  const shown = listedOrderFields(listed);
   return isTelling(shown) || changed.length === 0 ? shown : undefined;
 }
 

@@ -7,7 +7,7 @@ import { type FileLine, type StagedOrder, stageOrders } from '../../engine/ledge
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { keysOf } from '../customers/keys.ts';
-import { contentOf, customerOf, storableFacts } from './fields.ts';
+import { customerOf, orderContent, storableFacts } from './fields.ts';
 
 export interface StagedRow {
   /** The line where it begins; its number in the ledger. */
@@ -68,7 +68,7 @@ function validOrder(row: StagedRow, labels: string): StagedOrder {
     phone: isFound ? keys.phone : undefined,
     name: isFound ? keys.name : undefined,
     org: isFound ? keys.org : undefined,
-    fields: contentOf(values, label),
+    fields: orderContent(values, label),
     customer: isFound ? customer : undefined,
   };
 }

@@ -4,7 +4,7 @@
  */
 import { RunPaused } from '../../engine/account/failure.ts';
 import { isAttended } from '../../engine/ledger/attended-runs.ts';
-import { remedyFor } from '../../engine/ledger/run-remedy.ts';
+import { runRemedy } from '../../engine/ledger/run-remedy.ts';
 import { addNote, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { WAITS_FOR_RUN } from '../../engine/ledger/waiting-runs.ts';
 import type { JobResult } from '../../engine/worker/job.ts';
@@ -42,7 +42,7 @@ function whatOf({ resource }: Run): string {
 function standsStill(run: Run, other: Run, words: string): RunPaused {
   const why = words.replace(/\.+$/, '');
   const then = `Then: \`lockstep runs resume ${run.id}\` (\`lockstep start\` does that by itself).`;
-  const { remedy, command } = remedyFor(other);
+  const { remedy, command } = runRemedy(other);
   const isReplaceable = other.type === 'orders' && command !== `runs cancel ${other.id}`;
   const cancel = isReplaceable
     ? ` If your file replaces the one of that load, cancel that load instead: \`lockstep runs cancel ${other.id}\`.`

@@ -13,7 +13,7 @@ import { linkKind } from '../../../src/mirror/links/item-links.ts';
 import { claimDue, dropOutboxClaims, takeOutboxClaim } from '../../../src/mirror/outbox/claims.ts';
 import { queueDeliveries, recipientsOf } from '../../../src/mirror/outbox/outbox.ts';
 import { writeOutcomes } from '../../../src/mirror/outbox/outcomes.ts';
-import { decide } from '../../../src/mirror/outbox/retry-policy.ts';
+import { decideDelivery } from '../../../src/mirror/outbox/retry-policy.ts';
 import { keepSeen } from '../../../src/mirror/tasks/watching.ts';
 import type { TasksSync } from '../../../src/settings/settings.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
@@ -138,7 +138,7 @@ export async function openTwoSides(database: FreshDatabase, onConflict: 'service
         fate === 'answered'
           ? { status }
           : ({ status: 'later', reason: 'TIMEOUT', detail: 'no answer', isUnclear: true } as const);
-      const decision = decide(outcome, { attempts: Math.min(attempts, 2), random: 0.5 });
+      const decision = decideDelivery(outcome, { attempts: Math.min(attempts, 2), random: 0.5 });
       const isUnclear = 'isUnclear' in outcome && outcome.isUnclear;
       await writeOutcomes(pool, claim, [{ id: delivery.id, decision, isUnclear }], undefined);
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DeliveryOutcome } from '../../../src/contract/target.ts';
 import { plainAnswer, plainText } from '../../../src/mirror/outbox/plain-text.ts';
-import { decide, SCHEDULE_MS } from '../../../src/mirror/outbox/retry-policy.ts';
+import { decideDelivery, SCHEDULE_MS } from '../../../src/mirror/outbox/retry-policy.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -9,7 +9,7 @@ const LATER = { status: 'later', reason: 'HTTP_503', detail: 'it answered 503' }
 const WHY = { reason: 'HTTP_503', detail: 'it answered 503' };
 
 /** The decision after this many spent attempts, without jitter. */
-const decided = (outcome: DeliveryOutcome, attempts = 0, random = 0.5) => decide(outcome, { attempts, random });
+const decided = (outcome: DeliveryOutcome, attempts = 0, random = 0.5) => decideDelivery(outcome, { attempts, random });
 
 describe('a failed delivery is retried', () => {
   test.each([

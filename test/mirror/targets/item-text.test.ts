@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { itemTextOf, titleOf } from '../../../src/mirror/targets/items/item-text.ts';
+import { itemTextOf, taskTitle } from '../../../src/mirror/targets/items/item-text.ts';
 import { markerOf, markerUuidOf } from '../../../src/mirror/targets/items/marker.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 
@@ -13,7 +13,7 @@ test.each([
   ['x'.repeat(300), `${'x'.repeat(249)}…`],
   ['🎉'.repeat(300), `${'🎉'.repeat(124)}…`], // Jira counts each as two characters
 ])('the title %j becomes %j', (title, expected) => {
-  expect(titleOf(taskOf(title))).toBe(expected);
+  expect(taskTitle(taskOf(title))).toBe(expected);
 });
 
 test.each([

@@ -175,7 +175,7 @@ export interface SampleOrder {
 }
 
 /** The first orders that a load would write, or will write once it is approved. */
-export async function sampleOrders(db: Queryable, runId: string, limit: number): Promise<readonly SampleOrder[]> {
+export async function stagedSample(db: Queryable, runId: string, limit: number): Promise<readonly SampleOrder[]> {
   const found = await db.query<SampleOrder>(
     `select coalesce(i.fields->>'order_id', i.label, i.n::text) as "order", i.fields->>'amount' as amount,
        coalesce(i.customer->>'email', i.customer->>'phone_number', i.customer->>'full_name', i.email, m.record_id, i.client_id) as customer

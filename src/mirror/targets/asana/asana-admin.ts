@@ -4,7 +4,7 @@ import type { OutsideHook } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import { type KeptSecrets, sealed } from '../calls/kept-secrets.ts';
 import { secretUnread } from '../calls/secret-unread.ts';
-import { failed, fine, problem } from '../findings.ts';
+import { failedCheck, fine, problem } from '../findings.ts';
 import { type NamedValues, namedFindings } from '../items/custom-fields.ts';
 import type { Calls, TargetNeeds } from '../items/item-calls.ts';
 import type { Asked } from '../items/item-target.ts';
@@ -89,7 +89,7 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, na
     async check(calls) {
       const path = '/users/me?opt_fields=name';
       const me = await calls.ask({ method: 'GET', path }, z.object({ data: z.object({ name: z.string().nullish() }) }));
-      if (me.status !== 'ok') return [failed('token', me, 'correct the url of this target')];
+      if (me.status !== 'ok') return [failedCheck('token', me, 'correct the url of this target')];
       const token = fine('token', `it belongs to ${me.value.data.name ?? 'an account without a name'}`);
       if (project === undefined) return [token];
       const what = `project ${project}`;
@@ -98,7 +98,7 @@ export function asanaAdmin(settings: SettingsOf<'asana'>, needs: TargetNeeds, na
         z.object({ data: z.object({ name: z.string().nullish(), archived: z.boolean().nullish() }) }),
       );
       if (found.status !== 'ok')
-        return [token, failed(what, found, 'correct the project, or make the account of the token a member of it')];
+        return [token, failedCheck(what, found, 'correct the project, or make the user of the token a member of it')];
       const { archived, name: called } = found.value.data;
       if (archived === true) return [token, problem(what, 'it is archived', 'unarchive it, or name another project')];
       return [

@@ -35,7 +35,7 @@ export function asanaNamed(project: string, now: () => Date): NamedValues {
 async function readTags(calls: Calls, project: string): Promise<Asked<ReadonlyMap<string, string>>> {
   const workspace = await workspaceOf(calls, project);
   if (workspace.status !== 'ok') return workspace;
-  const tags = listOf(calls, `/workspaces/${workspace.value}/tags`, tag, { opt_fields: 'name' });
+  const tags = asanaList(calls, `/workspaces/${workspace.value}/tags`, tag, { opt_fields: 'name' });
   const reading = readWhole(tags, { what: 'tags', remedy: 'delete those that nothing uses' });
   return mapAsked(reading, (all) => new Map(all.map(({ gid, name }) => [name, gid])));
 }
@@ -43,7 +43,7 @@ async function readTags(calls: Calls, project: string): Promise<Asked<ReadonlyMa
 async function readCustomFields(calls: Calls, project: string): Promise<Asked<readonly CustomField[]>> {
   const shown = ['name', 'resource_subtype', 'enum_options.name', 'enum_options.enabled'];
   const opt_fields = shown.map((each) => `custom_field.${each}`).join(',');
-  const fields = listOf(calls, `/projects/${project}/custom_field_settings`, setting, { opt_fields });
+  const fields = asanaList(calls, `/projects/${project}/custom_field_settings`, setting, { opt_fields });
   const reading = readWhole(fields, { what: 'custom fields', remedy: 'remove those that nothing uses' });
   return mapAsked(reading, (all) => all.map(toField));
 }
@@ -63,7 +63,7 @@ export async function workspaceOf(calls: Calls, project: string): Promise<Asked<
 }
 
 /** `query`: `opt_fields` names the members to show. */
-export function listOf<Item>(
+export function asanaList<Item>(
   calls: Calls,
   path: string,
   item: z.ZodType<Item>,

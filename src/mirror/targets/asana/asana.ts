@@ -15,7 +15,7 @@ import { markerOf } from '../items/marker.ts';
 import { type DetailedItems, detailTarget, searchedSince, tooMany } from '../items/vendor-target.ts';
 import { plainItem, stateWord } from '../items/wanted-state.ts';
 import { asanaAdmin } from './asana-admin.ts';
-import { asanaNamed, listOf } from './asana-fields.ts';
+import { asanaList, asanaNamed } from './asana-fields.ts';
 import { asanaHookReader } from './asana-hook.ts';
 
 const task = z
@@ -61,7 +61,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
   const { project = '' } = settings;
   const named = asanaNamed(project, needs.now);
   async function readTasks(calls: Calls, itemIds: readonly string[]): Promise<Asked<readonly ItemState[]>> {
-    const tasks = listOf(calls, '/tasks', task, { project, opt_fields: STATE });
+    const tasks = asanaList(calls, '/tasks', task, { project, opt_fields: STATE });
     return mapAsked(collectInPages(tasks, itemIds), ({ items }) => items);
   }
 
@@ -81,7 +81,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     },
     async find(delivery, begunAt) {
       const modified_since = searchedSince(delivery, begunAt);
-      const tasks = listOf(calls, '/tasks', task, { project, opt_fields: `${STATE},notes`, modified_since });
+      const tasks = asanaList(calls, '/tasks', task, { project, opt_fields: `${STATE},notes`, modified_since });
       const asked = await findInPages(tasks, ({ notes }) => endsWith(notes, markerOf(delivery)));
       if (asked.status !== 'ok') return asked;
       if (asked.value.isWhole) return { status: 'ok', value: asked.value.found };
@@ -110,7 +110,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
       return { status: 'ok', value: undefined };
     },
     hasComment({ itemId }, marker) {
-      const stories = listOf(calls, `/tasks/${itemId}/stories`, story, { opt_fields: 'text' });
+      const stories = asanaList(calls, `/tasks/${itemId}/stories`, story, { opt_fields: 'text' });
       return isInPages(stories, ({ text }) => endsWith(text, marker));
     },
     addComment({ itemId }, text, marker) {
@@ -131,7 +131,7 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
     named,
     // In the order of the project: Asana sorts by the time of the change only for paid plans, in a search that may lag behind.
     newItems: (calls, since, offset) =>
-      listOf(calls, '/tasks', orUnread(newTask, 'gid'), {
+      asanaList(calls, '/tasks', orUnread(newTask, 'gid'), {
         project,
         completed_since: isoSeconds(since), // leaves out most tasks that are completed
         modified_since: isoSeconds(since),

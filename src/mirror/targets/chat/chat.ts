@@ -9,14 +9,14 @@ import { reach } from '../findings.ts';
 import { sendEvent } from '../items/item-calls.ts';
 import {
   isMarkup,
-  limited,
+  limitedFailure,
   type Reply,
   serverFailed,
   unreadable,
   type VendorAnswers,
   waitOf,
 } from '../items/item-outcome.ts';
-import { titleOf } from '../items/item-text.ts';
+import { taskTitle } from '../items/item-text.ts';
 import { renderer, viewOf } from '../render.ts';
 import { createGathering } from './gathering.ts';
 
@@ -103,7 +103,7 @@ export function chatTarget(
     const rendered = render(viewOf(delivery));
     if (rendered.status !== 'ok') return rendered;
     const line = rendered.text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-    return { status: 'ok', text: shortened(line === '' ? titleOf(delivery.task) : line, MAX_LINE) };
+    return { status: 'ok', text: shortened(line === '' ? taskTitle(delivery.task) : line, MAX_LINE) };
   }
 
   return {
@@ -141,7 +141,7 @@ function answersOf(system: string, where: string): VendorAnswers {
       if (isPage)
         return { ...unreadable(reply, `POST of ${system}`), detail: `${system}: HTTP ${httpStatus}: ${PAGE}` };
       if (meant >= 200 && meant < 300) return undefined;
-      if (meant === 429) return limited(`${system}: ${says}`, waitOf(reply, nowMs));
+      if (meant === 429) return limitedFailure(`${system}: ${says}`, waitOf(reply, nowMs));
       if ([401, 403, 404, 410].includes(meant)) {
         return { status: 'disabled', reason: 'GONE', detail: `${says}: ${remedy}` };
       }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Finding, OutsideHook } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { AnswerHeaders } from '../calls/call-answers.ts';
-import { failed, fine, problem, unknown } from '../findings.ts';
+import { failedCheck, fine, problem, unknownCheck } from '../findings.ts';
 import { type VendorAdmin, withoutPlace } from '../items/vendor-admin.ts';
 import { isSameName } from '../items/wanted-state.ts';
 
@@ -43,17 +43,17 @@ export function githubAdmin(settings: SettingsOf<'github'>): VendorAdmin {
     async check(calls) {
       if (repo === undefined) {
         const asked = await calls.askWhole({ method: 'GET', path: '/rate_limit' }, z.unknown());
-        if (asked.status !== 'ok') return [failed(what, asked, 'check the url of this target')];
+        if (asked.status !== 'ok') return [failedCheck(what, asked, 'check the url of this target')];
         return scopeFindings(asked.value.headers, undefined);
       }
       const asked = await calls.askWhole({ method: 'GET', path: `/repos/${name}` }, repository);
-      if (asked.status !== 'ok') return [failed(what, asked, remedyOfMissing(app !== undefined))];
+      if (asked.status !== 'ok') return [failedCheck(what, asked, remedyOfMissing(app !== undefined))];
       const { value, headers } = asked.value;
       const listed = await calls.ask({ method: 'GET', path: `/repos/${name}/issues?per_page=1` }, z.array(z.unknown()));
       const issues =
         listed.status === 'ok'
           ? fine('issues', 'the token may read them')
-          : failed('issues', listed, 'give the token the permission Issues: read and write');
+          : failedCheck('issues', listed, 'give the token the permission Issues: read and write');
       return [
         repositoryFinding(name, value),
         issues,
@@ -111,7 +111,9 @@ function repositoryFinding(name: string, { full_name = name, archived, has_issue
 function scopeFindings(headers: AnswerHeaders, of: Repository | undefined): readonly Finding[] {
   const given = headers['x-oauth-scopes'];
   if (given === undefined) {
-    return [unknown('permissions', 'GitHub does not say whether this token may write issues: a delivery shows it')];
+    return [
+      unknownCheck('permissions', 'GitHub does not say whether this token may write issues: a delivery shows it'),
+    ];
   }
   const scopes = given.split(',').map((scope) => scope.trim());
   const word = scopes.length === 1 ? 'scope' : 'scopes';

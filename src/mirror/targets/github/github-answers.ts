@@ -1,7 +1,7 @@
 /** How GitHub is called, and what its answers mean: for issues, hooks and tokens. */
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
-import { limited, type Reply, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
+import { limitedFailure, type Reply, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
 
 const explanation = z.union([
   z.string(),
@@ -56,7 +56,8 @@ function judge(
 ): TargetFailure | undefined {
   const said = message.safeParse(reply.body).data ?? '';
   const limit = limitOf(reply, said, nowMs);
-  if (limit !== undefined) return limited(`GitHub limits the calls of this token: ${said}`, limit.ms ?? pauseOf(nowMs));
+  if (limit !== undefined)
+    return limitedFailure(`GitHub limits the calls of this token: ${said}`, limit.ms ?? pauseOf(nowMs));
   if (reply.httpStatus === 403 && ALL_REFUSED.test(said)) return tokenRefused(tokenRemedy, `GitHub: HTTP 403: ${said}`);
   if ([301, 307, 308].includes(reply.httpStatus) && said !== '') {
     const remedy =

@@ -1,12 +1,12 @@
 /** What the answers of a system mean, by the rules in the settings of an http target. Pure. */
-import { isPage } from '../../../client/call/decode.ts';
+import { isWebPage } from '../../../client/call/decode.ts';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { HttpAnswers } from '../../../settings/target-http.ts';
 import {
   failedFor,
   isConflict,
-  limited,
+  limitedFailure,
   type Reply,
   tokenRefused,
   unreadable,
@@ -53,7 +53,7 @@ export function httpAnswers(
     if (rule !== undefined)
       return outcomeOf(rule, reply, { detail: by(rule), wait: waitOf(reply, nowMs), tokenRemedy });
     if (httpStatus < 200 || httpStatus > 299) return undefined;
-    if (isPage(text)) return { ...unreadable(reply, name), detail: `${shown}: ${pageRemedy(httpStatus)}` };
+    if (isWebPage(text)) return { ...unreadable(reply, name), detail: `${shown}: ${pageRemedy(httpStatus)}` };
     const failure = failureIn(rules, body);
     return failure === undefined ? OK : { status: 'refused', reason: 'REJECTED', detail: by(failure) };
   }
@@ -83,7 +83,7 @@ function outcomeOf(
     case 'disabled':
       return tokenRefused(tokenRemedy, detail);
     case 'limited':
-      return limited(detail, wait);
+      return limitedFailure(detail, wait);
     case 'retry':
       return failedFor(wait, isConflict(httpStatus) ? 'CONFLICT' : 'SERVER_ERROR', detail);
     case 'refused':

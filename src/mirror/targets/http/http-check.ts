@@ -1,6 +1,6 @@
 /** Checks an http target without writing: whether it answers, and whether its search finds what Lockstep created. */
 import type { CallContext, Finding } from '../../../contract/target.ts';
-import { failed, fine, problem, reach } from '../findings.ts';
+import { failedCheck, fine, problem, reach } from '../findings.ts';
 import type { DetailLog } from '../items/creation-log.ts';
 import type { Calls, ItemNeeds } from '../items/item-calls.ts';
 import type { Asked } from '../items/item-target.ts';
@@ -21,7 +21,10 @@ export async function checkWithoutSearch(needs: ItemNeeds, context: CallContext)
   const reached = await reach(needs.caller, context);
   const token = await needs.tokens?.read();
   if (token === undefined) return reached;
-  return [...reached, typeof token === 'string' ? fine('token', 'a token was issued') : failed('token', token, '')];
+  return [
+    ...reached,
+    typeof token === 'string' ? fine('token', 'a token was issued') : failedCheck('token', token, ''),
+  ];
 }
 
 /** Searches for the last item that Lockstep created; before there is one, for the item of no task. */
@@ -29,7 +32,7 @@ export async function checkSearch(calls: Calls, { search, log, settleMs, where, 
   const what = 'find';
   const made = await log.lastCreated(settleMs);
   const asked = await search(calls, made ? { ...SAMPLE, ...made, task: { ...SAMPLE.task, ...made.task } } : SAMPLE);
-  if (asked.status !== 'ok') return failed(what, asked, `check the url and ${where}.find.path`);
+  if (asked.status !== 'ok') return failedCheck(what, asked, `check the url and ${where}.find.path`);
   if (made === undefined)
     return fine(
       what,

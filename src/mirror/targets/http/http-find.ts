@@ -14,7 +14,7 @@ import type { Asked } from '../items/item-target.ts';
 import { markerOf } from '../items/marker.ts';
 import { viewOf } from '../render.ts';
 import { isSet } from './http-answers.ts';
-import { carries, type HttpItem, holds, type RecordReader } from './http-record.ts';
+import { carries, type HttpItem, holdsMarker, type RecordReader } from './http-record.ts';
 import { requestFiller } from './http-request.ts';
 import { valueAt } from './json-pointer.ts';
 
@@ -60,7 +60,7 @@ export function itemFinder({ find, where, url, host, idAt, read }: Found) {
   /** Why the marker may be elsewhere in these records: then the item would not be found, and created twice. */
   function whyMisplaced(records: readonly unknown[], at: string, marker: string): string | undefined {
     const setting = `"${at}" (${where}.find.${find.marker === undefined ? 'readMarker' : 'marker'})`;
-    if (records.some((each) => holds(each, marker) && !holds(valueAt(each, at), marker)))
+    if (records.some((each) => holdsMarker(each, marker) && !holdsMarker(valueAt(each, at), marker)))
       return `its items hold the marker, but not at ${setting}`;
     const isUnshown = searches && records.length > 0 && records.every((each) => valueAt(each, at) === undefined);
     return isUnshown ? `none of the items that it found has a value at ${setting}` : undefined;

@@ -63,12 +63,12 @@ function isOneOf(value: unknown, values: readonly unknown[] = []): boolean {
 }
 
 /** Whether the marker is anywhere in a record, or in a part of it. */
-export function holds(value: unknown, marker: string): boolean {
+export function holdsMarker(value: unknown, marker: string): boolean {
   return (JSON.stringify(value) ?? '').includes(marker);
 }
 
 /** Whether a text ends with the marker or lists it, as tags are listed, or anything else holds it. */
 export function carries(value: unknown, marker: string): boolean {
-  if (typeof value !== 'string') return holds(value, marker);
+  if (typeof value !== 'string') return holdsMarker(value, marker);
   return markerAtEnd(value) === marker || value.split(/[;,]/).some((part) => part.trim() === marker);
 }

@@ -1,7 +1,7 @@
 /** Fields that only one vendor, or one project, has: named in the settings, and described by the vendor's metadata. Pure. */
 import type { Finding } from '../../../contract/target.ts';
 import type { FieldTemplates } from '../../../settings/target-items.ts';
-import { failed, fine, problem } from '../findings.ts';
+import { failedCheck, fine, problem } from '../findings.ts';
 import type { Calls } from './item-calls.ts';
 import { type FieldValues, isDate, type LabelChange, type Problem } from './item-fields.ts';
 import type { Asked } from './item-target.ts';
@@ -77,13 +77,13 @@ export async function namedFindings(
   if (labels !== undefined && wanted.labels !== undefined) {
     const known = await labels(calls, wanted.labels);
     findings.push(
-      ...(known.status === 'ok' ? labelFindings(wanted.labels, known.value) : [failed('labels', known, '')]),
+      ...(known.status === 'ok' ? labelFindings(wanted.labels, known.value) : [failedCheck('labels', known, '')]),
     );
   }
   if (custom !== undefined && wanted.custom !== undefined) {
     const known = await custom.read(calls);
     findings.push(
-      ...(known.status === 'ok' ? customFindings(wanted.custom, known.value) : [failed('fields', known, '')]),
+      ...(known.status === 'ok' ? customFindings(wanted.custom, known.value) : [failedCheck('fields', known, '')]),
     );
   }
   return findings;

@@ -3,7 +3,7 @@ import type { Delivery, TargetFailure, TaskState } from '../../../contract/targe
 import type { FieldTemplates, ItemField, ItemSettings } from '../../../settings/target-items.ts';
 import type { ChangeView } from '../../../settings/template.ts';
 import { quietViewOf, renderer, viewOf } from '../render.ts';
-import { cutText, lineOf, titleOf } from './item-text.ts';
+import { cutText, lineOf, taskTitle } from './item-text.ts';
 
 /** Values as a vendor writes them; members that are not written are undefined, and null empties a field. */
 export interface FieldValues {
@@ -170,7 +170,7 @@ function readValue(name: ItemField, { task }: Delivery, now: Texts, old: Texts, 
       return { value: { custom: Object.fromEntries(texts.filter(([key, each]) => before.get(key) !== each)) } };
     }
     case 'title':
-      return { value: { title: lineOf(text) || titleOf({ ...task, title: '' }) } };
+      return { value: { title: lineOf(text) || taskTitle({ ...task, title: '' }) } };
     case 'description':
       return { value: { description: cutText(text) } };
     case 'dueDate':
@@ -220,6 +220,6 @@ function refusal(reason: string, detail: string): Value {
 }
 
 /** For a creation: a new item has no field to empty. */
-export function withoutNulls(fields: object): object {
+export function withoutEmpty(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -86,7 +86,7 @@ export function isMarkup({ text }: Pick<Reply, 'text'>): boolean {
 }
 
 /** A limit of the vendor: no attempt is spent, and all deliveries to the target wait. */
-export function limited(detail: string, waitMs: number | undefined): TargetFailure {
+export function limitedFailure(detail: string, waitMs: number | undefined): TargetFailure {
   return { status: 'later', reason: 'LIMITED', detail, retryAfterMs: waitMs ?? LIMITED_MS, isLimited: true };
 }
 
@@ -140,7 +140,7 @@ export function serverFailed(reply: Head, detail: string, nowMs: number): Target
 function byStatus(vendor: VendorAnswers, reply: Reply, detail: string, nowMs: number): TargetFailure {
   const { httpStatus } = reply;
   const wait = waitOf(reply, nowMs);
-  if (httpStatus === 429) return limited(detail, wait);
+  if (httpStatus === 429) return limitedFailure(detail, wait);
   if (httpStatus === 401) return tokenRefused(vendor.tokenRemedy, detail);
   // The refusal may concern this item alone, so other deliveries must not wait for it.
   if (httpStatus === 403)

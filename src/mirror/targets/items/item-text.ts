@@ -28,7 +28,7 @@ const toText = compile({
 });
 
 /** One line, never empty, short enough for every vendor. */
-export function titleOf(task: TaskState): string {
+export function taskTitle(task: TaskState): string {
   return lineOf(plainText(task.title)) || `${task.kind} ${task.id}`;
 }
 

@@ -2,7 +2,7 @@
 import type { CallContext, Finding, HookByHand, OutsideHook, Target, TargetFailure } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
 import { secretUnread } from '../calls/secret-unread.ts';
-import { failed } from '../findings.ts';
+import { failedCheck } from '../findings.ts';
 import { type Calls, connect, type Speaker, type TargetNeeds } from './item-calls.ts';
 import type { Asked } from './item-target.ts';
 
@@ -63,7 +63,7 @@ export function withAdmin(
     ...(hooks && { hooks: 'byHand' in hooks ? hooks : byApi }),
     async check(context) {
       const calls = await connect(vendor, token, needs, context);
-      return 'status' in calls ? [failed('token', calls, '')] : check(calls);
+      return 'status' in calls ? [failedCheck('token', calls, '')] : check(calls);
     },
   };
 }

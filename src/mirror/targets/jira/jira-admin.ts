@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Finding } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { ItemField } from '../../../settings/target-items.ts';
-import { failed, fine, problem, statusFinding } from '../findings.ts';
+import { failedCheck, fine, problem, statusFinding } from '../findings.ts';
 import { customFindings, fieldNamed } from '../items/custom-fields.ts';
 import type { Calls } from '../items/item-calls.ts';
 import type { VendorAdmin } from '../items/vendor-admin.ts';
@@ -37,7 +37,7 @@ export function jiraAdmin(settings: Settings): VendorAdmin {
   return {
     async check(calls) {
       const me = await calls.ask({ method: 'GET', path: '/rest/api/3/myself' }, myself);
-      if (me.status !== 'ok') return [failed('token', me, 'correct the url of this target')];
+      if (me.status !== 'ok') return [failedCheck('token', me, 'correct the url of this target')];
       const { displayName = 'an account', active } = me.value;
       const token =
         active === false
@@ -62,7 +62,7 @@ async function rightsIn(calls: Calls, project: string, create: boolean): Promise
   const query = new URLSearchParams({ projectKey: project, permissions: wanted.join(',') });
   const what = `project ${project}`;
   const asked = await calls.ask({ method: 'GET', path: `/rest/api/3/mypermissions?${query}` }, permissions);
-  if (asked.status !== 'ok') return [failed(what, asked, 'correct the project, or let the account see it')];
+  if (asked.status !== 'ok') return [failedCheck(what, asked, 'correct the project, or let the account see it')];
   const missing = wanted.filter((key) => asked.value.permissions[key]?.havePermission !== true);
   if (missing.length === 0) return [fine(what, `the account may ${create ? 'move and create' : 'move'} its issues`)];
   const names = missing.map((key) => asked.value.permissions[key]?.name ?? key).join(', ');
@@ -73,7 +73,7 @@ async function rightsIn(calls: Calls, project: string, create: boolean): Promise
 async function statusFindings(calls: Calls, project: string, settings: Settings): Promise<readonly Finding[]> {
   const { doneStatus, openStatus, columns } = settings;
   const asked = await calls.ask({ method: 'GET', path: `/rest/api/3/project/${project}/statuses` }, statuses);
-  if (asked.status !== 'ok') return [failed('statuses', asked, 'correct the project')];
+  if (asked.status !== 'ok') return [failedCheck('statuses', asked, 'correct the project')];
   const known = [...new Set(asked.value.flatMap((type) => type.statuses.map(({ name }) => name)))];
   const remedy = 'correct the settings, or add the status to the workflow';
   return [statusFinding({ what: 'statuses', place: 'project', known, remedy }, columns, { doneStatus, openStatus })];
@@ -87,7 +87,7 @@ async function fieldFindings(
 ): Promise<readonly Finding[]> {
   const what = `issue type ${issueType}`;
   const asked = await readJiraFields(calls, project, issueType);
-  if (asked.status !== 'ok') return [failed(what, asked, 'correct the project or issueType')];
+  if (asked.status !== 'ok') return [failedCheck(what, asked, 'correct the project or issueType')];
   const known = asked.value;
   const { custom = {} } = fields;
   const named = NAMED.filter(([setting]) => setting === 'description' || fields[setting] !== undefined);

@@ -10,10 +10,10 @@ import type { SettingsOf } from '../../../settings/schema-target.ts';
 import { excerpt } from '../calls/call-answers.ts';
 import type { CustomForms } from '../items/custom-fields.ts';
 import { accepted, type Calls, type ItemNeeds } from '../items/item-calls.ts';
-import { type FieldValues, withoutNulls } from '../items/item-fields.ts';
+import { type FieldValues, withoutEmpty } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { jiraNaming } from '../items/item-naming.ts';
-import { failedFor, limited, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
+import { failedFor, limitedFailure, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
 import { findInPages, isInPages, type Pages } from '../items/item-pages.ts';
 import type { Missing } from '../items/item-target.ts';
 import { markedText } from '../items/item-text.ts';
@@ -65,7 +65,7 @@ export function openJira(settings: SettingsOf<'jira'>, needs: ItemNeeds): Target
     },
     add(delivery, { labels, ...values }) {
       const fields = {
-        ...withoutNulls(fieldsOf(values)),
+        ...withoutEmpty(fieldsOf(values)),
         project: { key: project },
         issuetype: { name: issueType },
         labels: [markerOf(delivery), ...(labels?.add ?? [])],
@@ -137,7 +137,7 @@ function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure 
     // Too many changes of one issue: the deliveries to others need not wait.
     if (reason === PER_ISSUE)
       return failedFor(waitOf(reply, nowMs), 'CONFLICT', `Jira limits the changes of this issue${why}`);
-    return limited(`Jira limits the calls of this account${why}`, waitOf(reply, nowMs));
+    return limitedFailure(`Jira limits the calls of this account${why}`, waitOf(reply, nowMs));
   }
   // A call that Jira allows without an account is answered as such a call if the token is refused: issues are missing, lists empty.
   const login = headers['x-seraph-loginreason'] ?? '';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Finding, OutsideHook } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { failed, fine, problem, statusFinding } from '../findings.ts';
+import { failedCheck, fine, problem, statusFinding } from '../findings.ts';
 import { type NamedValues, namedFindings } from '../items/custom-fields.ts';
 import { type Calls, mapAsked } from '../items/item-calls.ts';
 import type { Asked } from '../items/item-target.ts';
@@ -45,7 +45,7 @@ export function linearAdmin(settings: SettingsOf<'linear'>, named: NamedValues):
   return {
     async check(calls) {
       const viewer = await ask(calls, VIEWER);
-      if (viewer.status !== 'ok') return [failed('token', viewer, 'correct the url of this target')];
+      if (viewer.status !== 'ok') return [failedCheck('token', viewer, 'correct the url of this target')];
       const token = fine('token', `it belongs to ${viewer.value.viewer.displayName}`);
       return team === undefined ? [token] : [token, ...(await teamFindings(calls, team, settings, named))];
     },
@@ -78,9 +78,9 @@ async function teamFindings(
   const what = `team ${team}`;
   const remedy = 'correct the team, or give the user of the token access to it';
   const found = await findTeam(calls, team);
-  if (found.status !== 'ok') return [failed(what, found, remedy)];
+  if (found.status !== 'ok') return [failedCheck(what, found, remedy)];
   const asked = await ask(calls, STATES, { id: found.value });
-  if (asked.status !== 'ok') return [failed(what, asked, remedy)];
+  if (asked.status !== 'ok') return [failedCheck(what, asked, remedy)];
   const states = asked.value.team.states.nodes;
   const known = states.map(({ name }) => name);
   const fix = 'correct the settings, or add the state to the team';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { Calls } from '../items/item-calls.ts';
-import { limited, type Reply, serverFailed, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
+import { limitedFailure, type Reply, serverFailed, tokenRefused, untilTime, waitOf } from '../items/item-outcome.ts';
 import { orUnread } from '../items/item-pages.ts';
 import type { Asked, Missing } from '../items/item-target.ts';
 
@@ -151,7 +151,7 @@ export function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetF
   const detail = `Linear: ${read.data.errors.map(explain).join('; ').slice(0, 300)}`;
   const isAny = (pattern: RegExp) =>
     read.data.errors.some(({ extensions = {} }) => pattern.test(`${extensions.code ?? ''} ${extensions.type ?? ''}`));
-  if (isAny(/ratelimited/i)) return limited(detail, waitOf(reply, nowMs) ?? untilReset(reply, nowMs));
+  if (isAny(/ratelimited/i)) return limitedFailure(detail, waitOf(reply, nowMs) ?? untilReset(reply, nowMs));
   if (isAny(/authentication/i) || reply.httpStatus === 401) return tokenRefused(tokenRemedy, detail);
   // One issue of a private team is enough for it, so other deliveries must not wait.
   if (isAny(/forbidden/i)) return { status: 'refused', reason: 'NOT_ALLOWED', detail: `${detail}; ${tokenRemedy}` };

@@ -4,7 +4,7 @@ import type { ItemState, Target, TargetFailure } from '../../../contract/target.
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import type { NamedValues } from '../items/custom-fields.ts';
 import { type Calls, type ItemNeeds, mapAsked } from '../items/item-calls.ts';
-import { type FieldValues, withoutNulls } from '../items/item-fields.ts';
+import { type FieldValues, withoutEmpty } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { linearNaming } from '../items/item-naming.ts';
 import type { Asked } from '../items/item-target.ts';
@@ -84,7 +84,7 @@ export function openLinear(settings: SettingsOf<'linear'>, needs: ItemNeeds): Ta
       const inTeam = await readTeam(calls);
       if (inTeam.status !== 'ok') return inTeam;
       const id = markerUuidOf(delivery);
-      const input = withoutNulls({ ...inputOf(values), id, teamId: inTeam.value, labelIds: labels?.add });
+      const input = withoutEmpty({ ...inputOf(values), id, teamId: inTeam.value, labelIds: labels?.add });
       const created = await mapAsked(ask(calls, CREATE, { input }), ({ issueCreate }) => issueCreate.issue?.identifier);
       if (created.status === 'later' || created.status === 'disabled') return created;
       if (created.status === 'ok' && created.value !== undefined) return { status: 'ok', value: created.value };

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { codeOf } from '../../../base/errors.ts';
 import type { Finding } from '../../../contract/target.ts';
-import { failed, fine, problem } from '../findings.ts';
+import { failedCheck, fine, problem } from '../findings.ts';
 import { SAMPLE } from '../render.ts';
 import { COLUMN_MISSING, postgresFailure } from './postgres-outcome.ts';
 import { rowOf, type TaskTable } from './postgres-table.ts';
@@ -37,7 +37,9 @@ export async function checkTable(
     await pool.query(`explain ${table.upsert}`, [...rowOf(table, SAMPLE).values]);
     return [fine(what, 'the user may read and write it, and it has all columns and its key')];
   } catch (error) {
-    return [failed(what, postgresFailure(error, table, { url, missing: await missingIn(pool, table, error) }), '')];
+    return [
+      failedCheck(what, postgresFailure(error, table, { url, missing: await missingIn(pool, table, error) }), ''),
+    ];
   }
 }
 

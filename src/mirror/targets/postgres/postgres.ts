@@ -15,7 +15,7 @@ import { makePool } from '../../../storage/pool.ts';
 import { openedAt } from '../calls/opened-at.ts';
 import { secretUnread } from '../calls/secret-unread.ts';
 import { unlessAborted } from '../calls/unless-aborted.ts';
-import { failed } from '../findings.ts';
+import { failedCheck } from '../findings.ts';
 import type { TargetNeeds } from '../items/item-calls.ts';
 import { checkTable, missingIn } from './postgres-check.ts';
 import { postgresFailure, TABLE_MISSING } from './postgres-outcome.ts';
@@ -53,13 +53,13 @@ export function openPostgres(settings: SettingsOf<'postgres'>, needs: Pick<Targe
     },
     async check({ signal }) {
       const url = await readUrl(settings, needs.readSecret);
-      if (typeof url !== 'string') return [failed('address', url, '')];
+      if (typeof url !== 'string') return [failedCheck('address', url, '')];
       try {
         return await unlessAborted(signal, () =>
           checkTable(pools.at(url), table, { createTable: settings.createTable, url: settings.url.where }),
         );
       } catch (error) {
-        return [failed('database', postgresFailure(error, table, { url: settings.url.where, missing: [] }), '')];
+        return [failedCheck('database', postgresFailure(error, table, { url: settings.url.where, missing: [] }), '')];
       }
     },
     close: () => pools.close(),

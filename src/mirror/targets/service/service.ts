@@ -18,7 +18,7 @@ import type {
 } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
 import { secretUnread } from '../calls/secret-unread.ts';
-import { failed, fine, problem } from '../findings.ts';
+import { failedCheck, fine, problem } from '../findings.ts';
 import type { CreationLog } from '../items/creation-log.ts';
 import { serviceNaming } from '../items/item-naming.ts';
 import { type Asked, type Items, itemTarget } from '../items/item-target.ts';
@@ -119,7 +119,7 @@ export function openService(settings: SettingsOf<'service'>, needs: ServiceNeeds
     async check() {
       const account = await openAccount();
       const what = `account ${settings.account}`;
-      if ('status' in account) return [failed(what, account, '')];
+      if ('status' in account) return [failedCheck(what, account, '')];
       const { status } = await account.checkKey();
       if (status === 'accepted') return [fine(what, 'the service accepts its key')];
       const remedy = `run \`lockstep doctor --account ${settings.account}\``;

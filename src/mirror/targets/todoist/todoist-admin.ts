@@ -1,7 +1,7 @@
 /** The check of a Todoist target, and what to enter for its webhook: webhooks belong to apps, which have no API. */
 import { z } from 'zod';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { failed, fine } from '../findings.ts';
+import { failedCheck, fine } from '../findings.ts';
 import type { VendorAdmin } from '../items/vendor-admin.ts';
 import { findProject } from './todoist-pages.ts';
 
@@ -10,12 +10,13 @@ export function todoistAdmin({ name, project }: SettingsOf<'todoist'>): VendorAd
     async check(calls) {
       const list = z.object({ results: z.array(z.unknown()) });
       const listed = await calls.ask({ method: 'GET', path: '/api/v1/tasks?limit=1' }, list);
-      if (listed.status !== 'ok') return [failed('token', listed, 'correct the url of this target')];
+      if (listed.status !== 'ok') return [failedCheck('token', listed, 'correct the url of this target')];
       const token = fine('token', 'it may read tasks');
       if (project === undefined) return [token];
       const what = `project ${project}`;
       const found = await findProject(calls, project);
-      if (found.status !== 'ok') return [token, failed(what, found, 'name another project; its id ends its address')];
+      if (found.status !== 'ok')
+        return [token, failedCheck(what, found, 'name another project; its id ends its address')];
       return [token, fine(what, `found: ${found.value}`)];
     },
     hooks: {

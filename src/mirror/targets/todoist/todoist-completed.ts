@@ -7,7 +7,7 @@ import { type Calls, isoSeconds, mapAsked } from '../items/item-calls.ts';
 import { findInPages } from '../items/item-pages.ts';
 import type { Asked } from '../items/item-target.ts';
 import { endsWith } from '../items/item-text.ts';
-import { id, listOf, TASKS } from './todoist-pages.ts';
+import { id, TASKS, todoistList } from './todoist-pages.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** With a day into the future, a little less than the three months that a query may cover. */
@@ -34,7 +34,7 @@ export async function findCompleted(
 
 function completedSince(calls: Calls, sinceMs: number, untilMs: number) {
   const query = { since: isoSeconds(new Date(sinceMs)), until: isoSeconds(new Date(untilMs + OVERLAP_MS)) };
-  return listOf(calls, `${TASKS}/completed/by_completion_date`, completedTask, query);
+  return todoistList(calls, `${TASKS}/completed/by_completion_date`, completedTask, query);
 }
 
 export interface CompletedTasks {

@@ -24,7 +24,7 @@ export async function findProject(calls: Calls, project: string): Promise<Asked<
 
 const next_cursor = z.string().nullish();
 
-export function listOf<Item>(
+export function todoistList<Item>(
   calls: Calls,
   path: string,
   item: z.ZodType<Item>,

@@ -15,7 +15,7 @@ import { accepted, type Calls, type ItemNeeds, mapAsked, moved } from '../items/
 import type { FieldValues } from '../items/item-fields.ts';
 import { hookReader } from '../items/item-hook.ts';
 import { TODOIST } from '../items/item-naming.ts';
-import { limited, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
+import { limitedFailure, type Reply, tokenRefused, waitOf } from '../items/item-outcome.ts';
 import { collectInPages, findInPages, isInPages, MOST_TOGETHER, orUnread } from '../items/item-pages.ts';
 import type { Asked, Written } from '../items/item-target.ts';
 import { endsWith, markedText, textsOf } from '../items/item-text.ts';
@@ -25,7 +25,7 @@ import { plainItem } from '../items/wanted-state.ts';
 import { todoistAdmin } from './todoist-admin.ts';
 import { type CompletedTasks, findCompleted, openCompleted } from './todoist-completed.ts';
 import { todoistHook } from './todoist-hook.ts';
-import { findProject, id, listOf, TASKS } from './todoist-pages.ts';
+import { findProject, id, TASKS, todoistList } from './todoist-pages.ts';
 
 const COMMENTS = '/api/v1/comments';
 const MAX_DESCRIPTION = 16_383;
@@ -113,7 +113,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     async find(delivery, begunAt) {
       const marker = markerOf(delivery);
       // Beyond the last page that is read, the request id prevents a second creation.
-      const active = listOf(calls, TASKS, task, inProject);
+      const active = todoistList(calls, TASKS, task, inProject);
       const asked = await findInPages(active, ({ description }) => endsWith(description, marker));
       if (asked.status !== 'ok') return asked;
       const { found } = asked.value;
@@ -136,7 +136,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       return calls.ask({ method: 'POST', path: `${TASKS}/${item.itemId}`, body }, accepted);
     },
     hasComment({ itemId }, marker) {
-      const comments = listOf(calls, COMMENTS, comment, { task_id: itemId });
+      const comments = todoistList(calls, COMMENTS, comment, { task_id: itemId });
       return isInPages(comments, ({ content }) => endsWith(content, marker));
     },
     addComment({ itemId }, text, marker) {
@@ -155,7 +155,7 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
     headersOf: (token) => ({ authorization: `Bearer ${token}` }),
     itemsBy,
     // All active tasks: Todoist neither leaves out those that have not changed, nor sorts by the time of the change.
-    newItems: (calls, _, cursor) => listOf(calls, TASKS, orUnread(newTask, 'id'), inProject).read(cursor),
+    newItems: (calls, _, cursor) => todoistList(calls, TASKS, orUnread(newTask, 'id'), inProject).read(cursor),
     readMany: {
       most: MOST_TOGETHER,
       read: (calls, itemIds) => readMany(calls, itemIds, completedTasks),
@@ -223,7 +223,7 @@ async function readMany(
   itemIds: readonly string[],
   completed: CompletedTasks,
 ): Promise<Asked<readonly TodoistTask[]>> {
-  const asked = await collectInPages(listOf(calls, TASKS, task), itemIds);
+  const asked = await collectInPages(todoistList(calls, TASKS, task), itemIds);
   if (asked.status !== 'ok') return asked;
   const { items, left, isWhole } = asked.value;
   const found: TodoistTask[] = items.filter(({ isDeleted }) => !isDeleted);
@@ -257,7 +257,7 @@ function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure 
   if (reply.httpStatus !== 429) return undefined;
   const read = limit.safeParse(reply.body);
   const waitMs = read.success ? read.data.error_extra.retry_after * 1000 : waitOf(reply, nowMs);
-  return limited('Todoist limits the calls of this account', waitMs);
+  return limitedFailure('Todoist limits the calls of this account', waitMs);
 }
 
 /** Todoist processes calls with the same id once. At most 36 bytes, says Todoist. */
