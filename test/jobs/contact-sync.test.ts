@@ -7,6 +7,10 @@ import { planRows } from '../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../src/storage/transaction.ts';
 import { CONTACT_RUN, type ContactsHarness, openContactsHarness } from '../support/harness/contacts.ts';
 
+/** The notes, except that a contact first seen moments ago may be too new for the list. */
+const settled = ({ notes }: { readonly notes: readonly string[] }) =>
+  notes.filter((note) => !note.startsWith('waited to see'));
+
 const QUICK = 'budget: { requests: 5000, per: 1s, burst: 500, timeout: 2s, settle: 300ms }';
 const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+1 555 010 0001' };
 const ben = { first_name: 'Ben', last_name: 'Óg', phone: '+353 1 555 0002' };
@@ -48,14 +52,14 @@ describe('a sync that runs repeatedly', () => {
     ]);
     await harness.database.pool.query('delete from service.contacts where id = 2');
     const second = await syncTo({ in: 3, unchanged: 3 }, 0);
-    expect(second.notes).toEqual([
+    expect(settled(second)).toEqual([
       expect.stringMatching(
         /^1 imported contact is gone from the list, and its customer stays unchanged: contact 2 \(customer \d\)$/,
       ),
     ]);
     expect((await syncTo({ in: 3, unchanged: 3 }, 0)).notes).toEqual([]);
     await harness.database.pool.query('delete from service.contacts where id = 1');
-    expect((await syncTo({ in: 2, unchanged: 2 }, 0)).notes).toEqual([
+    expect(settled(await syncTo({ in: 2, unchanged: 2 }, 0))).toEqual([
       expect.stringContaining('1 imported contact is gone'),
     ]);
     expect(await harness.customers()).toHaveLength(4);
@@ -64,7 +68,7 @@ describe('a sync that runs repeatedly', () => {
   test('notes a gone contact again after it came back, and each dry run notes it', async () => {
     await harness.addContacts([ann, ben]);
     await syncTo({ in: 2, created: 2 }, 2);
-    const notes = async (how = {}) => (await harness.runSync(how)).notes.map((note) => note.replace(/ from.*/, ''));
+    const notes = async (how = {}) => settled(await harness.runSync(how)).map((note) => note.replace(/ from.*/, ''));
     const gone = ['1 imported contact is gone'];
     const { pool } = harness.database;
     const move = (to: string) =>
