@@ -135,8 +135,10 @@ export class DeliverySource implements Source<DeliveryClaim, Claimed, Attempt> {
     await keepItemLinks(pool, target, links.map(toLink));
     const outcomes = attempts.map(({ outcome }) => outcome);
     const written = await writeOutcomes(pool, claim, outcomes, now);
-    if (decisions.some(({ status }) => status === 'disabled')) this.#isDisabled = false; // the claims check it now
-    if (clock.nowMs() >= this.#askAgainAtMs) await this.#askStanding(now);
+    const isDisabled = decisions.some(({ status }) => status === 'disabled');
+    // A claim that began before the ledger had it returns deliveries: they are released, not sent.
+    if (isDisabled || clock.nowMs() >= this.#askAgainAtMs) await this.#askStanding(now);
+    if (isDisabled) this.#isDisabled = false;
     if (written.status === 'claim-lost') return { status: 'lost' };
     return { status: 'recorded', left: attempts.filter(({ outcome }) => written.left.has(outcome.id)) };
   }
