@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { thisWorker } from '../../src/base/process-identity.ts';
 import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
-import { thisWorker } from '../../src/engine/ledger/claims.ts';
 import { keepAction } from '../../src/engine/ledger/console/console-actions.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';

@@ -1,6 +1,6 @@
 /** The problems of runs. */
 import { describe, expect, test } from 'vitest';
-import { thisWorker } from '../../src/engine/ledger/claims.ts';
+import { thisWorker } from '../../src/base/process-identity.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import {
   acknowledgeRun,

@@ -1,8 +1,9 @@
 /** The targets of the settings in one process: opened for jobs, delivered to, and asked for reports. */
+
+import { thisHolder } from '../../base/process-identity.ts';
 import type { Target } from '../../contract/target.ts';
 import type { Accounts } from '../../engine/account/accounts.ts';
 import { useAccount } from '../../engine/account/suspension.ts';
-import { thisHolder } from '../../engine/ledger/claims.ts';
 import type { Runner } from '../../engine/worker/runner.ts';
 import { overwriting } from '../../mirror/inbound/changed-there.ts';
 import { startReporting } from '../../mirror/inbound/report-source.ts';

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { elapsedMs } from '../../base/clock.ts';
+import { thisHolder } from '../../base/process-identity.ts';
 import type { InSpan } from '../../base/trace-span.ts';
 import type { BudgetStats, BudgetStore } from '../../client/budget/budget.ts';
 import { createBudget } from '../../client/budget/key-budget.ts';
@@ -13,7 +14,6 @@ import type { OperationName } from '../../contract/operations.ts';
 import { sourceOf } from '../../settings/secrets.ts';
 import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
 import { originOf } from '../../settings/shared-accounts.ts';
-import { thisHolder } from '../ledger/claims.ts';
 import { keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import { firstService, type Identity, noteAccepted, scopeNamed } from '../ledger/scopes/scopes.ts';
 import { refuseSuspended } from '../ledger/scopes/suspensions.ts';

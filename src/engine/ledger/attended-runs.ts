@@ -4,9 +4,10 @@
  */
 import type pg from 'pg';
 import { plural } from '../../base/counts.ts';
+import { isGone, type WorkerIdentity } from '../../base/process-identity.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
-import { dropClaims, isGone, takeClaim, type WorkerIdentity } from './claims.ts';
+import { dropClaims, takeClaim } from './claims.ts';
 import { addNote } from './runs.ts';
 
 const NOTED_EVERY_S = 3;

@@ -8,12 +8,12 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
+import type { WorkerIdentity } from '../../base/process-identity.ts';
 import type { Target } from '../../contract/target.ts';
 import type { SyncSettings } from '../../settings/settings.ts';
 import type { ChangeFilter } from '../../settings/target-events.ts';
 import type { Account } from '../account/account.ts';
 import type { Stop } from '../account/failure.ts';
-import type { WorkerIdentity } from '../ledger/claims.ts';
 import type { Run } from '../ledger/runs.ts';
 
 export interface JobContext<Options> {

@@ -5,8 +5,9 @@
  * `now` is a moment of the caller's clock; undefined means the database's own.
  */
 import { z } from 'zod';
+import type { WorkerIdentity } from '../../base/process-identity.ts';
 import type { Delivery } from '../../contract/target.ts';
-import { fenceDeadClaims, type WorkerIdentity } from '../../engine/ledger/claims.ts';
+import { fenceDeadClaims } from '../../engine/ledger/claims.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
 import { isOlder, isSameTask } from './same-task.ts';

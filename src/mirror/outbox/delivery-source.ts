@@ -5,11 +5,12 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { LockstepError, messageOf } from '../../base/errors.ts';
+import type { WorkerIdentity } from '../../base/process-identity.ts';
 import { type Breaker, createBreaker } from '../../client/call/breaker.ts';
 import type { CallContext, Delivery, DeliveryOutcome, ItemState, Overwriting, Target } from '../../contract/target.ts';
 import type { Clock } from '../../engine/dispatch/clock.ts';
 import type { Recorded, SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
-import { extendClaim, type WorkerIdentity } from '../../engine/ledger/claims.ts';
+import { extendClaim } from '../../engine/ledger/claims.ts';
 import { describeDatabaseError } from '../../storage/errors.ts';
 import { keepItemLinks } from '../links/item-links.ts';
 import { createLinker, type Linker } from '../links/link-by-text.ts';

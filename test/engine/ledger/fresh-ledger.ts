@@ -1,5 +1,6 @@
 /** A ledger for a suite, with runs and rows inserted directly. */
-import { type Claim, takeClaim, thisWorker, type WorkerIdentity } from '../../../src/engine/ledger/claims.ts';
+import { thisWorker, type WorkerIdentity } from '../../../src/base/process-identity.ts';
+import { type Claim, takeClaim } from '../../../src/engine/ledger/claims.ts';
 import { type NewRun, type Run, startRun } from '../../../src/engine/ledger/runs.ts';
 import { bindAccount } from '../../../src/engine/ledger/scopes/scopes.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
+import { thisHolder, thisWorker } from '../../../src/base/process-identity.ts';
 import { createBudget } from '../../../src/client/budget/key-budget.ts';
 import { openPostgresStore } from '../../../src/client/budget/postgres-store.ts';
-import { thisHolder, thisWorker } from '../../../src/engine/ledger/claims.ts';
 import { keptSecretsOf } from '../../../src/mirror/inbound/ledger-secrets.ts';
 import { openTargets } from '../../../src/mirror/targets/open-targets.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';

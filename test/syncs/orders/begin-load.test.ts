@@ -1,6 +1,6 @@
 /** How a load begins: the same file joins its load, and a partly received file is received again. */
 import { afterAll, expect, test } from 'vitest';
-import { thisWorker } from '../../../src/engine/ledger/claims.ts';
+import { thisWorker } from '../../../src/base/process-identity.ts';
 import { pauseRun } from '../../../src/engine/ledger/run-status.ts';
 import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
 import { reportRun } from '../../../src/operator/run-report.ts';

@@ -1,7 +1,7 @@
 /** How long each phase of a run took, and what it waited for: kept while its status, phase and waits change. */
 import { afterAll, expect, test } from 'vitest';
+import { thisWorker } from '../../../../src/base/process-identity.ts';
 import { noteAttended, noteLeft } from '../../../../src/engine/ledger/attended-runs.ts';
-import { thisWorker } from '../../../../src/engine/ledger/claims.ts';
 import { endRun, pauseRun, resumeRun } from '../../../../src/engine/ledger/run-status.ts';
 import { AWAITS_CONFIRMATION, markFailing, movePhase, recordProgress } from '../../../../src/engine/ledger/runs.ts';
 import { liftSuspension, suspendAccount } from '../../../../src/engine/ledger/scopes/suspensions.ts';
