@@ -10,15 +10,13 @@
  */
 import type { Admission } from '../../client/call/breaker.ts';
 import { type Bell, createBell } from './clock.ts';
-import { ItemInFlight } from './item-in-flight.ts';
+import { ItemGroup, ItemInFlight } from './item-in-flight.ts';
 import type { DispatchOptions, Ended, Sent, Source } from './source.ts';
 
 /** How often the dispatcher asks a source again that had no items or could not be sent to, and repeats what has failed. */
 export const POLL_MS = 500;
 /** Nothing is in flight this long before the claim may belong to another process. */
 const GUARD_MS = 5_000;
-/** Longer than any timeout: a longer call is aborted. */
-const LONGEST_CALL_MS = 330_000;
 /** Tries to record outcomes after the dispatch has ended, before giving up. */
 const TRIES_AT_END = 5;
 /** Maximum unrecorded outcomes, in portions: slow recording slows sending down. */
@@ -54,6 +52,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   #isShort = false;
   #queue: Item[] = [];
   readonly #inFlight = new Set<ItemInFlight>();
+  #group = new ItemGroup(Number.NEGATIVE_INFINITY);
   /** Not recorded yet. */
   #outcomes: Outcome[] = [];
   #recordings = 0;
@@ -81,7 +80,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
     }
     if (this.#status === 'open') this.#status = 'more';
     this.#giveBack();
-    while (this.#inFlight.size > 0) await this.#bell.wait(LONGEST_CALL_MS);
+    while (this.#inFlight.size > 0) await this.#bell.wait(POLL_MS);
     this.#gathering.abort();
     await this.#recording;
     this.#isOver.abort();
@@ -157,7 +156,12 @@ class Dispatch<Claim, Item, Outcome, Stop> {
 
   #start(item: Item, nowMs: number): void {
     const dispatchBefore = this.#heldUntilMs - this.#options.timeoutMs;
-    const call = new ItemInFlight(nowMs, { dispatchBefore, isHeld: this.#isHeld, mayDispatch: this.#mayDispatch });
+    if (!this.#group.isOpen(nowMs)) this.#group = new ItemGroup(nowMs);
+    const call = new ItemInFlight(this.#group, {
+      dispatchBefore,
+      isHeld: this.#isHeld,
+      mayDispatch: this.#mayDispatch,
+    });
     this.#inFlight.add(call);
     this.#source.send(item, call).then(
       (sent) => this.#onSent(call, sent),
@@ -228,7 +232,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
       await clock.wait(pauseMs, this.#isOver.signal);
       if (this.#isOver.signal.aborted) return;
       const askedAtMs = clock.nowMs();
-      for (const call of this.#inFlight) if (askedAtMs - call.begunMs > LONGEST_CALL_MS) call.abort();
+      for (const { group } of this.#inFlight) if (group.isOverdue(askedAtMs)) group.abort();
       try {
         if (await this.#source.renew(this.#claim)) this.#heldUntilMs = askedAtMs + ttlMs - GUARD_MS;
         else this.#lose();
@@ -245,6 +249,6 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   #lose(): void {
     this.#status = 'lost';
     this.#queue = [];
-    for (const call of this.#inFlight) call.abort();
+    for (const { group } of this.#inFlight) group.abort();
   }
 }

@@ -1,4 +1,5 @@
 /** The rules that every source follows under the dispatcher, over a real ledger. */
+import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -201,6 +202,28 @@ describe.each(Object.entries(sourceKinds))('%s', (_name, { afterCrash, open }) =
     expect(Math.max(...sentAt)).toBeLessThan(deadlines[0] ?? 0);
     expect(deadlines[0]).toBeLessThan(TTL_MS - TIMEOUT_MS);
     expect(brokenOffAt).toBeLessThan(TTL_MS);
+  });
+
+  test('aborts a call that takes longer than any timeout, and no call that began later', async () => {
+    await fixture.put(3);
+    const tookMs: number[] = [];
+    const hanging = source(turn, (inner) => ({
+      async send(item, { signal }) {
+        const begunAtMs = clock.nowMs();
+        if (tookMs.push(0) === 2) await clock.wait(60_000, stopping.signal);
+        else await once(signal, 'abort');
+        tookMs.push(clock.nowMs() - begunAtMs);
+        return { outcome: inner.unsent(item) };
+      },
+    }));
+    void at(hanging, { concurrency: 2, portion: { least: 3, most: 3 } });
+    const isLate = (ms: number) => ms > 300_000;
+    await clock.passUntil(() => tookMs.filter(isLate).length === 2);
+    for (const ms of tookMs.filter(isLate)) {
+      expect(ms).toBeGreaterThan(330_000);
+      expect(ms).toBeLessThan(330_000 + TTL_MS);
+    }
+    stopping.abort();
   });
 
   test('lets no call leave after the claim’s end, although its renewal was not answered', async () => {
