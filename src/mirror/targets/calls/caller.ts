@@ -68,8 +68,10 @@ const MOST_MOVES = 3;
 
 export function openCaller(config: CallerConfig): TargetCaller {
   const base = new URL(config.baseUrl);
-  const { allowPrivate, timeoutMs, lookup: given = lookup } = config;
-  const pool = openPool(base.origin, { timeoutMs, lookup: allowPrivate ? given : guardedLookup(given) });
+  const { origin } = base;
+  const { allowPrivate, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES, lookup: given = lookup } = config;
+  const problem = allowPrivate ? undefined : hostProblem(base);
+  const pool = openPool(origin, { timeoutMs, lookup: allowPrivate ? given : guardedLookup(given) });
   let closing: Promise<void> | undefined;
 
   async function send(request: TargetRequest, context: CallContext, limitOf?: LimitOf): Promise<Answered> {
@@ -88,8 +90,7 @@ export function openCaller(config: CallerConfig): TargetCaller {
   async function sendOnce(request: TargetRequest, context: CallContext, limitOf?: LimitOf): Promise<Answered> {
     const { signal, mayDispatch } = context;
     const { method, path, body, secrets = [] } = request;
-    const label = `${method} ${base.origin}`;
-    const problem = allowPrivate ? undefined : hostProblem(base);
+    const label = `${method} ${origin}`;
     if (problem !== undefined) return { status: 'failed', failure: addressRefused(label, `the address is ${problem}`) };
     const taken = await takePermit(label, signal);
     if (taken.status !== 'taken') return { status: 'failed', failure: taken };
@@ -102,7 +103,6 @@ export function openCaller(config: CallerConfig): TargetCaller {
         headers: { ...DEFAULT_HEADERS, ...request.headers },
         ...(body !== undefined && { body }),
       };
-      const { maxAnswerBytes = MAX_ANSWER_BYTES } = config;
       const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal, mayDispatch });
       answered = withoutSecretsIn(toAnswered(unpacked(exchanged, maxAnswerBytes), label), secrets);
       await report(answered, permit, limitOf);
@@ -114,22 +114,17 @@ export function openCaller(config: CallerConfig): TargetCaller {
   }
 
   async function takePermit(label: string, signal: AbortSignal) {
-    const aborted = { status: 'later', reason: 'ABORTED', detail: `${label}: not sent: aborted` } as const;
-    // Our own budget is not a failure of the target: no attempt is spent.
-    const later = (why: string): TargetFailure => {
-      return { status: 'later', reason: 'BUDGET', detail: `${label}: not sent: ${why}`, isLimited: true };
-    };
-    if (signal.aborted) return aborted;
+    if (signal.aborted) return notSent(label);
     try {
       const taken = await config.take(signal);
       if (taken.status === 'taken') return taken;
       const seconds = Math.ceil(taken.retryAfterMs / 1000);
       const why = `the budget of target ${config.name} allows no call for another ${seconds} s: it is used up, or the target asked for a pause`;
-      return { ...later(why), retryAfterMs: taken.retryAfterMs };
+      return { ...withoutBudget(label, why), retryAfterMs: taken.retryAfterMs };
     } catch (error) {
-      if (signal.aborted) return aborted;
+      if (signal.aborted) return notSent(label);
       // Fails closed: without its store, this process cannot know what the other processes have used.
-      return later(`the budget of target ${config.name} cannot be read: ${messageOf(error)}`);
+      return withoutBudget(label, `the budget of target ${config.name} cannot be read: ${messageOf(error)}`);
     }
   }
 
@@ -140,6 +135,15 @@ export function openCaller(config: CallerConfig): TargetCaller {
       await closing;
     },
   };
+}
+
+function notSent(label: string): TargetFailure {
+  return { status: 'later', reason: 'ABORTED', detail: `${label}: not sent: aborted` };
+}
+
+/** Our own budget is not a failure of the target: no attempt is spent. */
+function withoutBudget(label: string, why: string): TargetFailure {
+  return { status: 'later', reason: 'BUDGET', detail: `${label}: not sent: ${why}`, isLimited: true };
 }
 
 /**
