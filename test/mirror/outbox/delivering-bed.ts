@@ -1,11 +1,26 @@
 /** Processes that deliver on one virtual clock: new ones for each test of a file. */
 import type pg from 'pg';
+import pino from 'pino';
 import { afterAll, afterEach } from 'vitest';
+import type { Target } from '../../../src/contract/target.ts';
+import type { Claimed } from '../../../src/mirror/outbox/claims.ts';
 import type { Delivering } from '../../../src/mirror/outbox/delivering.ts';
+import { DeliverySource } from '../../../src/mirror/outbox/delivery-source.ts';
 import { makePool } from '../../../src/storage/pool.ts';
+import { WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { type Answering, type DeliveringHow, deliveringOf, forgetDeliveries, hasOpen } from './delivery-worlds.ts';
+import {
+  type Answering,
+  changes,
+  type DeliveringHow,
+  deliveringOf,
+  forgetDeliveries,
+  hasOpen,
+  queue,
+} from './delivery-worlds.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
+
+const HOUR = 60 * 60 * 1000;
 
 export class DeliveringBed {
   readonly database: FreshDatabase;
@@ -36,6 +51,29 @@ export class DeliveringBed {
     this.clock = createVirtualClock([this.database.pool, ...this.#pools]);
     this.started = this.#pools.map((pool) => deliveringOf({ pool, targets, clock: this.clock, ...more }));
   };
+
+  /** A source without a dispatcher, with this many queued deliveries, of which it has claimed one. */
+  async claimOne(deliver: Target['deliver'], queued: number) {
+    const { pool } = this.database;
+    this.clock = createVirtualClock([pool], new Date(Date.now() + HOUR)); // so that what is queued now is due
+    await queue(this.database, changes(queued));
+    const source = new DeliverySource({
+      pool,
+      worker: WORKER,
+      clock: this.clock,
+      log: pino({ level: 'silent' }),
+      target: 'hook',
+      open: async () => ({ deliver, close: async () => {} }),
+      random: () => 0.5,
+    });
+    const claim = await source.takeClaim();
+    if (claim === undefined) throw new Error('the target was not opened');
+    const [claimed] = await source.claim(claim, 1);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    const how = { dispatchBefore: 0, signal: new AbortController().signal, isHeld: () => true };
+    const send = (one: Claimed, mayDispatch = true) => source.send(one, { ...how, mayDispatch: () => mayDispatch });
+    return { source, claim, claimed, send };
+  }
 
   readonly allEnded = async (): Promise<boolean> => !(await hasOpen(this.database));
 }

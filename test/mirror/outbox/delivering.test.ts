@@ -1,11 +1,9 @@
-import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { LockstepError } from '../../../src/base/errors.ts';
 import type { CallContext, Delivery } from '../../../src/contract/target.ts';
-import { DeliverySource } from '../../../src/mirror/outbox/delivery-source.ts';
 import { replay } from '../../../src/mirror/outbox/replay.ts';
 import { targetStates } from '../../../src/mirror/outbox/target-states.ts';
-import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
+import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import { DeliveringBed } from './delivering-bed.ts';
 import {
   type Answering,
@@ -18,10 +16,6 @@ import {
   noting,
   queue,
 } from './delivery-worlds.ts';
-import { createVirtualClock } from './virtual-clock.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 const database = await freshLedger();
 const bed = new DeliveringBed(database);
@@ -156,32 +150,13 @@ describe('a process that is killed between the claim and the outcome', () => {
 });
 
 test('a target learns whether another process may send its delivery by now', async () => {
-  bed.clock = createVirtualClock([database.pool], new Date(Date.now() + HOUR)); // so that what is queued now is due
   const asked: unknown[] = [];
-  const open = async () => ({
-    async deliver(_: Delivery, { mayDispatch }: CallContext) {
-      asked.push(mayDispatch?.());
-      return DELIVERED;
-    },
-    close: async () => {},
-  });
-  const { pool } = database;
-  const log = pino({ level: 'silent' });
-  const source = new DeliverySource({
-    pool,
-    worker: WORKER,
-    clock: bed.clock,
-    log,
-    target: 'hook',
-    open,
-    random: () => 0.5,
-  });
-  await queue(database, changes(1));
-  const claim = await source.takeClaim();
-  const [claimed] = claim ? await source.claim(claim, 1) : [];
-  if (claim === undefined || claimed === undefined) throw new Error('nothing was claimed');
-  const how = { dispatchBefore: 0, signal: new AbortController().signal, isHeld: () => true };
-  for (const mayDispatch of [true, false]) await source.send(claimed, { ...how, mayDispatch: () => mayDispatch });
+  const deliver = async (_: Delivery, { mayDispatch }: CallContext) => {
+    asked.push(mayDispatch?.());
+    return DELIVERED;
+  };
+  const { source, claim, claimed, send } = await bed.claimOne(deliver, 1);
+  for (const mayDispatch of [true, false]) await send(claimed, mayDispatch);
   await source.drop(claim);
   expect(asked).toEqual([true, false]);
 });

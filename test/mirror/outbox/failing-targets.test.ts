@@ -1,7 +1,7 @@
 /** Targets that fail, ask for a pause, or accept nothing any more. */
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import type { Delivery } from '../../../src/contract/target.ts';
+import type { Delivery, DeliveryOutcome } from '../../../src/contract/target.ts';
 import { enableTargets, targetStates } from '../../../src/mirror/outbox/target-states.ts';
 import { freshLedger } from '../../engine/ledger/fresh-ledger.ts';
 import { DeliveringBed } from './delivering-bed.ts';
@@ -129,12 +129,12 @@ describe('a target that asks for a pause', () => {
 });
 
 describe('a target that no longer accepts deliveries', () => {
-  const gone: Answering = () => ({ status: 'disabled', reason: 'GONE', detail: 'it answered 410' });
+  const gone = { status: 'disabled', reason: 'GONE', detail: 'it answered 410' } as const;
 
   test('is not called any more, and its deliveries are kept', async () => {
     const called: Delivery[] = [];
     await queue(database, changes(50));
-    start({ hook: noting(called, gone) });
+    start({ hook: noting(called, () => gone) });
     await bed.clock.pass(MINUTE);
     expect(called.length).toBeLessThanOrEqual(4);
     expect((await deliveryRows(database)).every((row) => row.state === 'waiting' && row.attempts === 0)).toBe(true);
@@ -143,12 +143,27 @@ describe('a target that no longer accepts deliveries', () => {
     ]);
   });
 
+  test('is not sent what was claimed before the ledger had it as disabled', async () => {
+    const answers = [DELIVERED, gone];
+    const { source, claim, claimed, send } = await bed.claimOne(async () => answers.shift() ?? DELIVERED, 3);
+    const { outcome: delivered } = await send(claimed);
+    if (delivered) await source.record(claim, [delivered]); // reads whether the target is disabled: not yet
+    for (const next of await source.claim(claim, 1)) {
+      const { outcome } = await send(next);
+      expect(await source.claim(claim, 1)).toHaveLength(1);
+      if (outcome) await source.record(claim, [outcome]);
+    }
+    expect(answers).toEqual([]);
+    expect(source.admit()).toMatchObject({ status: 'wait' });
+    await source.drop(claim);
+  });
+
   test('resumes where it stopped once a person enables it', async () => {
-    let answer = gone;
+    let answer: DeliveryOutcome = gone;
     await queue(database, changes(10));
-    start({ hook: (...args) => answer(...args) });
+    start({ hook: () => answer });
     await bed.clock.passUntil(async () => (await targetStates(database.pool)).length > 0);
-    answer = () => DELIVERED;
+    answer = DELIVERED;
     expect(await enableTargets(database.pool, ['hook'])).toEqual(['hook']);
     await bed.clock.passUntil(allEnded);
     expect((await deliveryRows(database)).every(({ verdict }) => verdict === 'delivered')).toBe(true);
