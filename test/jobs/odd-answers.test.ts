@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { reviewItems } from '../../src/engine/ledger/views/review-items.ts';
 import type { Reply } from '../support/http-server.ts';
 import { people } from '../support/people.ts';
-import { imported, type TinyRecord } from '../support/tiny-service.ts';
+import { imported, type TinyOptions, type TinyRecord } from '../support/tiny-service.ts';
 import { ann, ben, cy, openOddService, refused } from './odd-service.ts';
 
 const { harness, serviceWith, verdicts } = await openOddService();
@@ -119,6 +119,29 @@ test.each([
     expect(await verdicts(await harness.runSync())).toEqual(['unchanged', 'unchanged', 'unchanged']);
   },
 );
+
+test('an update that fails each time is done if the customer shows it, and otherwise reported and sent again', async () => {
+  const applying: TinyOptions = {
+    onUpdate({ id, ...fields }) {
+      Object.assign(service.customers.find((customer) => customer.id === id) ?? {}, fields);
+      return { body: 'OK' };
+    },
+  };
+  const failing: TinyOptions = { onUpdate: () => ({ status: 500, body: { message: 'no disk' } }) };
+  let now = applying;
+  const service = serviceWith({ onUpdate: (fields) => now.onUpdate?.(fields) });
+  await harness.runSync();
+  Object.assign(service.contacts[0] ?? {}, { organization: 'Lee & Co' });
+  expect(await verdicts(await harness.runSync())).toEqual(['updated', 'unchanged', 'unchanged']);
+  expect(service.sent('/customers/update')).toHaveLength(5);
+  now = failing;
+  Object.assign(service.contacts[0] ?? {}, { organization: 'Lee & Sons' });
+  const run = await harness.runSync();
+  expect(await verdicts(run)).toEqual(['review UPDATE_UNCONFIRMED', 'unchanged', 'unchanged']);
+  expect((await harness.rows(run))[0]?.detail).toMatch(/^The update of customer 1 was sent 5 times.*: no disk\. /);
+  now = {};
+  expect(await verdicts(await harness.runSync())).toEqual(['updated', 'unchanged', 'unchanged']);
+});
 
 describe('a customer that the service accepted', () => {
   test('and lost is for a person, who may have it imported again', async () => {

@@ -210,6 +210,12 @@ export const ROW_REASONS = {
     sentence: 'Customer {customer} was updated, and the service still shows its former values.',
     remedy: 'Check the customer at the service. The next run of the sync sends the change again.',
   },
+  UPDATE_UNCONFIRMED: {
+    meaning: 'The update was sent as often as allowed; no answer confirmed it, and the service does not show it.',
+    sentence:
+      'The update of [order {order}][customer {customer}] was sent {sends} times, and the service does not show it.[ The last answer: {answer}.]',
+    remedy: `Remove the cause that the answer names, then run: ${REMEDIES.AGAIN}.`,
+  },
   OTHER_LETTERS: {
     meaning:
       'The customer has an order whose order_id differs only in upper and lower case, spaces, punctuation or Unicode form.',

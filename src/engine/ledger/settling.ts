@@ -56,9 +56,13 @@ async function dropSettled(db: Queryable, runId: string): Promise<void> {
   );
 }
 
-/** Updates are idempotent: one with an unknown outcome is sent again. Needs `sent`. */
+/** SQL: the update `s` is not sent again: a read has to show it. */
+export const IS_LAST_UPDATE = (s: string) =>
+  `(${s}.action = 'update' and (${s}.state = 'acked' or ${s}.sends >= ${MAX_SENDS}))`;
+
+/** Updates are idempotent: one with an unknown outcome is sent again, but not too often. Needs `sent`. */
 async function repeatUpdates(db: Queryable, runId: string): Promise<void> {
-  const sql = `select n, null::text as action from sent where state = 'unknown' and action = 'update'`;
+  const sql = `select s.n, null::text as action from sent s where s.action = 'update' and not ${IS_LAST_UPDATE('s')}`;
   await sendAgain(db, runId, { sql });
 }
 

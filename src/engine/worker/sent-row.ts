@@ -36,8 +36,9 @@ export function toSent(row: ClaimedRow, report: WriteReport, action: RowAction, 
       });
     }
     case 'given-up': {
-      const facts = { sends: row.sends + report.calls, answer: written.message };
-      return sent(row, action, report, { outcome: 'unknown', verdict: 'review', reason: 'GAVE_UP', facts });
+      // An earlier attempt may have been applied: the read-back shows it.
+      const sends = row.sends + report.calls - 1;
+      return sent({ ...row, sends }, action, report, { outcome: 'unknown', facts: { answer: written.message } });
     }
     case 'refused': {
       const why = { reason: REFUSED, facts: { http: written.httpStatus, answer: written.message } };

@@ -5,7 +5,7 @@
 import { absenceAfterMs } from '../../../base/absence.ts';
 import type { Queryable } from '../../../storage/queryable.ts';
 import { addNote, type Run } from '../runs.ts';
-import { type ReadBack, type Settled, settleSent } from '../settling.ts';
+import { IS_LAST_UPDATE, type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
 import { differ, differences, HIDDEN_AMOUNTS, LOST, WRITTEN } from './differences.ts';
 import { keyScopeOf } from './order-keys.ts';
@@ -68,14 +68,16 @@ async function findDoubled(db: Queryable, run: Run, pass: number): Promise<void>
 async function settleUpdated(db: Queryable, run: Run, options: ReadBack): Promise<void> {
   await settleRows(db, run.id, {
     sql: `select s.n, case when f.reason is null then 'updated' else 'review' end as verdict, f.reason,
-        case f.reason when 'ORDER_GONE' then jsonb_build_object('updated', true, 'order', s.record_id)
+        case f.reason when 'ORDER_GONE' then jsonb_build_object('updated', s.state = 'acked', 'order', s.record_id)
+          when 'UPDATE_UNCONFIRMED' then jsonb_build_object('order', s.record_id, 'sends', s.sends, 'answer', s.answer)
           when 'CONTENT_DIFFERS' then ${contentDiffers('updated', 's.record_id', `coalesce(${LOST}, '[]')`)} end as facts, s.record_id
-      from (select t.n, t.since, p.record_id, coalesce(p.fields, i.fields) as fields, p.was - array(
+      from (select t.n, t.state, t.since, t.sends, t.facts->>'answer' as answer, p.record_id, coalesce(p.fields, i.fields) as fields, p.was - array(
             select jsonb_object_keys(coalesce(p.fields, i.fields))) as kept from sent t
           join ledger.plans p on p.run_id = $1 and p.n = t.n join ledger.inputs i on i.run_id = $1 and i.n = t.n
-          where t.action = 'update' and t.state = 'acked') s
+          where ${IS_LAST_UPDATE('t')}) s
         left join (select * from ${SHOWN}) k on k.record_id = s.record_id
         cross join lateral (select case when k.record_id is null then 'ORDER_GONE'
+          when s.state = 'unknown' and ${differ(WRITTEN)} then 'UPDATE_UNCONFIRMED'
           when ${differ(WRITTEN)} or ${LOST} is not null then 'CONTENT_DIFFERS' end as reason offset 0) f
       where f.reason is null or s.since + $4 * interval '1 ms' <= $3`,
     values: [options.pass, options.readAt, absenceAfterMs(options.settleMs)],

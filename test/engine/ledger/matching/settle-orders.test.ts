@@ -166,6 +166,19 @@ const scenes: readonly Scene[] = [
     become: ['ready'],
   },
   {
+    name: 'an update that was sent as often as may be is done if a read shows it, and otherwise for a person',
+    rows: [
+      { ...unknown, ...updated, sends: MAX_SENDS },
+      { ...unknown, ...updated, record_id: '6', sends: MAX_SENDS },
+      { ...unknown, ...updated, record_id: '7', sends: MAX_SENDS },
+    ],
+    orders: [
+      { ...a, fields: content },
+      { record_id: '6', label: 'B', fields: { ...content, amount: '11' } },
+    ],
+    become: ['settled updated 5', 'settled review UPDATE_UNCONFIRMED 6', 'settled review ORDER_GONE 7'],
+  },
+  {
     name: 'an update stands so as soon as a read shows it',
     rows: [{ ...updated, since: JUST_NOW }],
     orders: [{ ...a, first_pass: 0 }],
