@@ -66,6 +66,25 @@ test.each([
   expect(harness.book.orders).toHaveLength(39);
 });
 
+test.each([
+  ['numbers', (id: number) => id, 0],
+  ['random', uuid, 1],
+  ['of a sequence that tenants share', shared, 1],
+])(
+  'creates at most one order that a list hides since it has grown to the size of a page (ids are %s)',
+  async (_, idOf, created) => {
+    const isOrder = ({ order_id }: BookRecord) => order_id !== undefined;
+    begin((record) => isOrder(record) && harness.book.orders.findIndex(({ id }) => id === record.id) >= 50, { idOf });
+    await harness.load(csv(36, 39, idOf(1)));
+    for (let n = 40; n <= 60; n++)
+      harness.book.orders.push({ id: 1_000 + n, order_id: `O-${n}`, client_id: idOf(1), amount: 5, status: 'new' });
+    const run = await harness.load(csv(49, 55, idOf(1)));
+    const hidden = [...Array(created).fill('review NOT_IN_LIST'), ...Array(5 - created).fill('review LIST_PARTIAL')];
+    expect(await harness.fates(run)).toEqual([...Array(2).fill('existing EXISTS'), ...hidden]);
+    expect(harness.book.orders).toHaveLength(60 + created);
+  },
+);
+
 test('creates no other order if the first one pushes another out of the list', async () => {
   begin(({ id }) => harness.book.orders.slice(0, -30).some((order) => order.id === id));
   const run = await harness.load(csv(1, 7));

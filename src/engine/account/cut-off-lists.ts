@@ -1,13 +1,14 @@
 /**
  * Lists that the service cuts off without a sign. The doctor finds some of them and tells the ledger; a run then treats the
- * list as incomplete, and says what the doctor said. A list that was only ever seen with as many records as a page is
- * incomplete as well, unless its ids are numbers: then only if there is a record with the number after the highest;
- * witnessing.ts asks for the one before the lowest.
+ * list as incomplete, and says what the doctor said. A list with as many records as a page, which was never longer, may be cut off, too:
+ * it is incomplete if there is a record with the number after its highest id (witnessing.ts asks for the one before the lowest), or, if its
+ * ids are no numbers, if it was never seen with another length. Otherwise a run that creates records begins with one.
  */
 import type pg from 'pg';
 import { formatCount } from '../../base/counts.ts';
 import { isPageSize } from '../../client/lists/whole-lists.ts';
 import { singular, type WholeKind } from '../../contract/kinds.ts';
+import { distrustList } from '../ledger/matching/first-created.ts';
 import { addNote } from '../ledger/runs.ts';
 import { forgetLearnt, keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import type { JobContext } from '../worker/job.ts';
@@ -17,7 +18,7 @@ import { readsOf } from './reads.ts';
 import type { WholeListRead } from './whole-list.ts';
 
 const NAME = (kind: WholeKind) => `cut-off:${kind}`;
-/** The first length of a list that is no page size. */
+/** The greatest length of a list that is no page size. */
 const LENGTH = (kind: WholeKind) => `list-length:${kind}`;
 
 /** Keeps what the doctor found about a list; undefined: it is not cut off. */
@@ -44,16 +45,19 @@ export async function isCutOff(
     return true;
   }
   if (records === undefined || hasEnd || account.service === EMBEDDED) return false;
+  const longest = learnt.get(LENGTH(kind));
+  const wasLonger = typeof longest === 'number' && longest > records;
   if (!isPageSize(records)) {
-    if (!run.dryRun && !learnt.has(LENGTH(kind))) await keepLearnt(pool, run.scope, LENGTH(kind), records);
+    if (!run.dryRun && !wasLonger) await keepLearnt(pool, run.scope, LENGTH(kind), records);
     return false;
   }
   const hasNext = async (id: number) =>
     (await lookUp(account, kind, String(id + 1), readsOf(context))).status === 'found';
-  const isUnclear = !learnt.has(LENGTH(kind)) && (highestId === undefined || (await hasNext(highestId)));
+  const isUnclear = !wasLonger && (highestId === undefined ? longest === undefined : await hasNext(highestId));
+  if (!isUnclear && !wasLonger && !run.dryRun) await distrustList(pool, run.scope, kind);
   const check = isUnclear
     ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, and start again`
-    : `check on the service’s platform whether there are more. A run that creates ${kind} would create the missing ones again`;
+    : `check on the service’s platform whether there are more, because a run may create those again`;
   const list = `the list of ${kind} has `;
   const isNoted = run.notes.some((note) => note.startsWith(list) && note.endsWith(check));
   if (!isNoted)
