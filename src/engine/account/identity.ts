@@ -33,6 +33,7 @@ import { type KnownRecord, knownRecords } from '../ledger/scopes/witnesses.ts';
 import type { Account } from './account.ts';
 import { KeyRefused, RetryLater, RunPaused } from './failure.ts';
 import { lookUp } from './look-up.ts';
+import type { ReadOptions } from './reads.ts';
 
 /** Which of the requested known records exist. */
 export interface Recognised {
@@ -131,15 +132,17 @@ async function newcomer(
   });
 }
 
-/**
- * Asks for records that a scope is known to have, and compares them. `ignore` throws what makes that impossible; any other
- * record that cannot be read counts as missing. @throws KeyRefused: then nothing can be compared
- */
+interface RecogniseOptions extends Pick<ReadOptions, 'onCalls'> {
+  /** Throws what makes it impossible to compare; any other record that cannot be read counts as missing. */
+  readonly ignore?: (error: unknown) => undefined;
+}
+
+/** Asks for records that a scope is known to have, and compares them. @throws KeyRefused: then nothing can be compared */
 export async function recogniseRecords(
   pool: pg.Pool,
   account: Account,
   scope: string,
-  ignore: (error: unknown) => undefined = unlessKeyRefused,
+  { ignore = unlessKeyRefused, ...reads }: RecogniseOptions = {},
 ): Promise<Recognised> {
   const known = await knownRecords(pool, scope, MOST_ASKED);
   const signal = AbortSignal.timeout(RECOGNISING_MS);
@@ -148,7 +151,7 @@ export async function recogniseRecords(
   const others = new Map<string, number>();
   for (const one of known) {
     const { kind, id, keys } = one;
-    const found = await lookUp(account, kind, id, { lane: 'interactive', signal, tries: 2 }).catch(ignore);
+    const found = await lookUp(account, kind, id, { ...reads, lane: 'interactive', signal, tries: 2 }).catch(ignore);
     if (found?.status !== 'found') missing.push(one);
     else if (mayBeSame(keys, recordKeys(kind, found.record))) same++;
     else others.set(kind, (others.get(kind) ?? 0) + 1);

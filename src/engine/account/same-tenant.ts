@@ -56,7 +56,9 @@ export async function wentBack(
  */
 export async function requireSameTenant(asking: Asking, what?: string): Promise<void> {
   const { pool, run, account } = asking;
-  const { asked, missing, others, isOther } = await recogniseRecords(pool, account, run.scope, unlessAway);
+  const { onCalls } = readsOf(asking);
+  const recognised = await recogniseRecords(pool, account, run.scope, { ignore: unlessAway, onCalls });
+  const { asked, missing, others, isOther } = recognised;
   if (isOther) {
     const found = `${others} of ${asked.length} known records are other records now`;
     const words = what === undefined ? `has changed: ${found}` : `${what}, and ${found}`;
@@ -76,7 +78,7 @@ export async function requireSameTenant(asking: Asking, what?: string): Promise<
  * listed records by their ids either. @throws Stop
  */
 async function mayBeListed(asking: Asking, kind: WholeKind, ids: ReadonlySet<string>): Promise<boolean> {
-  const { account, signal } = asking;
+  const { account } = asking;
   let control: string | undefined;
   let isListed = false;
   await readWholeList(account, listOf(kind), {
@@ -90,7 +92,7 @@ async function mayBeListed(asking: Asking, kind: WholeKind, ids: ReadonlySet<str
     },
   });
   if (isListed || control === undefined) return isListed;
-  return (await lookUp(account, kind, control, { lane: 'interactive', signal })).status === 'not-found';
+  return (await lookUp(account, kind, control, { ...readsOf(asking), lane: 'interactive' })).status === 'not-found';
 }
 
 /** `tenants`: those that the records name. @throws RunPaused IDENTITY_UNCLEAR */

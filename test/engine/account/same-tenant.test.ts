@@ -27,8 +27,10 @@ test.each(['another process has begun it', 'an outage'])(
         run.id,
       ]);
     let host = 'example.org';
+    let asked = 0;
     const open = async (scope: string) => ({
       ...anAccount(async (_operation, { query }) => {
+        asked++;
         const content = {
           id: query?.id ?? null,
           email: `c${query?.id}@${host}`,
@@ -53,7 +55,8 @@ test.each(['another process has begun it', 'an outage'])(
     expect(await ended(run)).toMatchObject({ status: 'paused', errorCode: 'IDENTITY_UNCLEAR' });
     host = 'example.com';
     await resumeRun(database.pool, run.id);
-    expect(await ended(run)).toMatchObject({ status: 'done' });
+    expect(await ended(run)).toMatchObject({ status: 'done', calls: asked });
+    expect(asked).toBeGreaterThan(0);
   },
 );
 
