@@ -10,7 +10,7 @@
  *
  * The trade-off of tiny bursts: a service tolerates a jitter of at most (B − 1)·T. If that is less than MIN_JITTER_MS, the
  * rate is lowered instead, as k = B requires: T' = (T + J)/B. A burst of 1 is served 91% of 10/s, half of 100/s, a third
- * of 200/s. The full rate needs a burst of 1 + rate · 10 ms (3 at 200/s), and tolerates a busy machine or a shared network
+ * of 200/s; below 1/s, J is the hundredth of T that is left free anyway. The full rate needs a burst of 1 + rate · 10 ms (3 at 200/s), and tolerates a busy machine or a shared network
  * from 1 + rate · 100 ms (21 at 200/s).
  */
 import type { BudgetLimits, Pace } from './budget.ts';
@@ -42,9 +42,11 @@ export function safeLimits(limits: Omit<BudgetLimits, 'concurrency'>): SafeLimit
     return { pace, jitterMs: DISCOVERED_JITTER_MS, graceMs: DISCOVERED_JITTER_MS * GRACE_SHARE };
   }
   const intervalMs = 1000 / limits.ratePerSecond;
+  const slowMs = intervalMs / RATE_SHARE;
   const forgivenMs = (burst - 1) * intervalMs;
-  const jitterMs = Math.min(Math.max(forgivenMs * JITTER_SHARE, MIN_JITTER_MS), MAX_JITTER_MS);
-  const pacedMs = Math.max(intervalMs / RATE_SHARE, (intervalMs + jitterMs) / burst);
+  const leastMs = Math.max(MIN_JITTER_MS, slowMs - intervalMs);
+  const jitterMs = Math.min(Math.max(forgivenMs * JITTER_SHARE, leastMs), MAX_JITTER_MS);
+  const pacedMs = Math.max(slowMs, (intervalMs + jitterMs) / burst);
   const pace = { ratePerSecond: 1000 / pacedMs, burst: Math.max(1, burst - jitterMs / pacedMs) };
   return { pace, jitterMs, graceMs: jitterMs * GRACE_SHARE };
 }

@@ -45,6 +45,7 @@ test.each([
   [2000, 200, 0.99],
   [2000, 2000, 0.99],
   [2000, 20, 0.95],
+  [2 / 60, 1, 0.99],
   [10, 1, 0.9],
   [200, 1, 0.33],
 ])('a budget of %d/s with a burst of %d runs at %d of the rate', (ratePerSecond, burst, share) => {
@@ -52,4 +53,8 @@ test.each([
   expect(pace.ratePerSecond / ratePerSecond).toBeGreaterThan(share - 0.005);
   expect(pace.ratePerSecond).toBeLessThan(ratePerSecond);
   expect(pace.burst).toBeGreaterThanOrEqual(1);
+});
+
+test('a budget of a few calls a minute gives a busy process time to use each token, also without a burst', () => {
+  expect(safeLimits({ ratePerSecond: 2 / 60, burst: 1 }).graceMs).toBeGreaterThan(100);
 });
