@@ -6,13 +6,13 @@ import type pg from 'pg';
 import { LockstepError, wrongUse } from '../base/errors.ts';
 import { otherScope } from '../engine/account/identity.ts';
 import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
-import { runRemedy } from '../engine/ledger/run-remedy.ts';
+import { isHalfRead, runRemedy } from '../engine/ledger/run-remedy.ts';
 import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { isUnfinished, type Run, readRun } from '../engine/ledger/runs.ts';
 import { scopeNamed } from '../engine/ledger/scopes/scopes.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type Transactional, together } from '../storage/transaction.ts';
-import { readLoad } from '../syncs/orders/begin-load.ts';
+import { forgetReceived, readLoad } from '../syncs/orders/begin-load.ts';
 import { approveFirst } from '../syncs/orders/load-approval.ts';
 import { reopenLoad } from '../syncs/orders/reopen-load.ts';
 import { againCommand } from './hints.ts';
@@ -35,9 +35,9 @@ async function cancelAsItIs(db: Transactional, run: Run, by: string, declines: b
     const message = `Run ${run.id} does not await approval any more, so nothing was done. Look at it again; cancel it if it must not write more.`;
     throw wrongUse(message, 'APPROVAL_OVER');
   }
-  const ended = await (awaitsApproval(run)
-    ? declineRun(db, run.id, by)
-    : endRun(db, run.id, 'cancelled', cancelledBy(by)));
+  if (isHalfRead(run)) await forgetReceived(db, run.id);
+  const why = cancelledBy(by, isHalfRead(run));
+  const ended = await (awaitsApproval(run) ? declineRun(db, run.id, by) : endRun(db, run.id, 'cancelled', why));
   if (!ended) throw alreadyEnded(run, 'There is nothing to cancel.');
 }
 

@@ -11,7 +11,7 @@ import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
 import { aSpec } from '../engine/ledger/matching/load-worlds.ts';
 import { openConsole } from './open-console.ts';
 import { openOutboxConsole, TEXT } from './outbox-console.ts';
-import { pageAt } from './requests.ts';
+import { pageAt, postForm } from './requests.ts';
 
 const { database, web, deliver, call, htmlAt } = await openOutboxConsole();
 
@@ -228,4 +228,13 @@ test('a page says what it means to acknowledge a run before it is done', async (
   expect(await htmlAt(`/confirm?action=acknowledge&run=${id}`)).toMatch(
     /Home and alerts leave its problems out.*action="\/confirm\/acknowledge".*lockstep runs acknowledge/s,
   );
+});
+
+test('a load that is cancelled while its file is read is not offered for a retry', async () => {
+  const { run } = await beginLoad(database.pool, aSpec());
+  expect(await htmlAt(`/confirm?action=cancel&run=${run.id}`)).toContain('To load the file later, load it again.');
+  await postForm(web, '/confirm/cancel', { run: run.id });
+  const html = await htmlAt(`/runs/${run.id}`);
+  expect(html).toContain('before the whole file was read: nothing was sent. To load the file, load it again.');
+  expect(html).not.toMatch(/Send the rest|runs retry/);
 });

@@ -1,7 +1,8 @@
 /** Asks before runs are cancelled, retried or acknowledged: one, or several that were selected in the list. */
 import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
-import { readRun } from '../../engine/ledger/runs.ts';
+import { isHalfRead } from '../../engine/ledger/run-remedy.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import type { RunReport, RunState } from '../../operator/report.ts';
 import { reportRun } from '../../operator/run-report.ts';
 import { requireOperator } from '../access/guard.ts';
@@ -22,6 +23,10 @@ const WORDS = {
     means:
       'Nothing more is sent. To write the rest later, retry the load or run the sync again: Lockstep reads before it writes, so it finds what was being sent.',
   },
+  unread: {
+    button: 'Cancel',
+    means: 'Nothing of the file was sent, and nothing will be. To load the file later, load it again.',
+  },
   decline: {
     button: 'Decline',
     means: 'Nothing more is written. You can load the file or run the sync again later.',
@@ -37,8 +42,9 @@ const WORDS = {
   },
 } as const;
 
-function kindOf(action: ConfirmedAction, reports: readonly RunReport[]): keyof typeof WORDS {
+function kindOf(action: ConfirmedAction, runs: readonly Run[], reports: readonly RunReport[]): keyof typeof WORDS {
   const areAll = (wanted: RunState) => reports.length > 0 && reports.every(({ state }) => state === wanted);
+  if (action === 'cancel' && runs.every(isHalfRead)) return 'unread';
   if (action === 'cancel') return areAll('awaiting-approval') ? 'decline' : 'cancel';
   return action === 'retry' && areAll('not-approved') ? 'restart' : action;
 }
@@ -53,7 +59,7 @@ export const confirm = definePage({
     requireOperator(person);
     const runs = await Promise.all(ids.map((id) => readRun(pool, id)));
     const reports = await Promise.all(runs.map((run) => reportRun(pool, run, settings)));
-    const kind = kindOf(action, reports);
+    const kind = kindOf(action, runs, reports);
     const { button, means } = WORDS[kind];
     if (runs.length === 0) {
       const body = (

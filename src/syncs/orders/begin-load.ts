@@ -11,6 +11,7 @@ import type { Lane } from '../../client/budget/budget.ts';
 import { type AppliedPlan, bindToPlan, NOT_APPROVED } from '../../engine/ledger/approval.ts';
 import { correctionOf, SILENT_S } from '../../engine/ledger/matching/corrections.ts';
 import { copyStaged } from '../../engine/ledger/matching/staged-orders.ts';
+import { forgetAllRows } from '../../engine/ledger/retention/forget.ts';
 import { type Run, readRun, startRun } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
@@ -102,6 +103,15 @@ export async function releaseLoad(db: Queryable, runId: string, sample: Load['sa
     [runId, sample],
   );
   if (released.rowCount === 0) throw takenOver(runId);
+}
+
+/** Forgets the rows of a load that a person cancels while its file is read. It was worked on until its receiver was last seen. */
+export async function forgetReceived(db: Queryable, runId: string): Promise<void> {
+  await forgetAllRows(db, runId);
+  await db.query(
+    `update ledger.runs u set attended_at = l.received_at from ledger.loads l where l.run_id = u.id and u.id = $1`,
+    [runId],
+  );
 }
 
 /** Undefined if the run is not a load. */

@@ -64,7 +64,11 @@ const BATCH = 1_000;
 const LOOK_MS = 300;
 const NOTE_MS = 1_000;
 
-/** Leaves nothing of a load that was not received whole. @throws LockstepError like receiving, examining and beginning */
+type Staged = Omit<ReceivedLoad, 'begun' | 'sha256'>;
+
+const NOTHING_STAGED: Staged = { rows: 0, lines: 0, warnings: [], notes: [] };
+
+/** Leaves nothing of a load that was not received whole, except its run if a person cancelled it. @throws LockstepError like receiving, examining and beginning */
 export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
   const received = await receive(load.source, { spoolDir: load.spoolDir, signal: load.signal });
   try {
@@ -75,15 +79,9 @@ export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<Receiv
     const fingerprint = await loadFingerprint(pool, load, received);
     const { sha256 } = received;
     const begun = await beginOrJoin(pool, specOf(load, received, sheet, fingerprint), load);
-    if (begun.status !== 'new') return { begun, sha256, rows: 0, lines: 0, warnings: [], notes: [] };
-    const labels = labelsFor(load, fingerprint);
-    const { sample, notes, ...staged } = await stageAll(pool, begun.run, load, received, sheet, labels);
-    await releaseLoad(pool, begun.run.id, sample);
-    const repeat = await loadedBefore(pool, begun.run.id);
-    if (repeat === undefined) return { begun, sha256, ...staged, notes };
-    const repeats = repeatsWords(repeat);
-    await addNote(pool, begun.run.id, repeats);
-    return { begun, sha256, ...staged, notes: [...notes, repeats] };
+    if (begun.status !== 'new') return { begun, sha256, ...NOTHING_STAGED };
+    const staged = await stageAll(pool, begun.run, load, received, sheet, labelsFor(load, fingerprint));
+    return { begun, sha256, ...staged, notes: [...staged.notes, ...(await noteRepeat(pool, begun.run.id))] };
   } finally {
     await received.close();
   }
@@ -109,7 +107,7 @@ async function stageAll(
   received: Received,
   sheet: Sheet,
   labels: string,
-): Promise<Omit<ReceivedLoad, 'begun' | 'sha256'> & { readonly sample: readonly number[] }> {
+): Promise<Staged> {
   const warnings: Problem[] = [];
   const validator = new RowValidator(sheet);
   const overview = new Overview(sheet);
@@ -152,12 +150,28 @@ async function stageAll(
     for (const note of notes) await addNote(pool, run.id, note);
     if (overview.doubt !== undefined) await holdLoad(pool, run.id, overview.doubt);
     if (sheet.where.length > 0) await recordLeftOut(pool, run.id, { orders: overview.leftOut });
-    return { rows, lines, warnings, notes, sample: sample.hashes() };
+    await releaseLoad(pool, run.id, sample.hashes());
+    return { rows, lines, warnings, notes };
   } catch (error) {
     await staging.end().catch(() => {}); // the first error is reported
-    await pool.query('delete from ledger.runs where id = $1', [run.id]); // nothing of it was sent
+    await pool.query(`delete from ledger.runs where id = $1 and status <> 'cancelled'`, [run.id]); // nothing of it was sent
+    if (await isCancelled(pool, run.id)) return NOTHING_STAGED;
     throw error;
   }
+}
+
+async function isCancelled(pool: pg.Pool, runId: string): Promise<boolean> {
+  const found = await pool.query(`select from ledger.runs where id = $1 and status = 'cancelled'`, [runId]);
+  return found.rowCount === 1;
+}
+
+/** Says, and notes, that an earlier load seems to have the same orders. */
+async function noteRepeat(pool: pg.Pool, runId: string): Promise<readonly string[]> {
+  const repeat = await loadedBefore(pool, runId);
+  if (repeat === undefined) return [];
+  const repeats = repeatsWords(repeat);
+  await addNote(pool, runId, repeats);
+  return [repeats];
 }
 
 /** Approval is asked for one doubt; what the columns say comes first. */

@@ -36,17 +36,16 @@ export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRo
 export async function noteReceiving(db: Queryable, runId: string, rows: number): Promise<void> {
   await db.query(
     `with load as (update ledger.loads set received_at = clock_timestamp() where run_id = $1 and not is_received)
-     update ledger.runs set rows_seen = $2 where id = $1`,
+     update ledger.runs set rows_seen = $2 where id = $1 and status = 'paused'`,
     [runId, rows],
   );
 }
 
-/** The error of a process whose load was begun again by another process, or cancelled. */
+/** The error of a process whose load another process has begun again. A cancelled load is not reported so (`receiveLoad`). */
 export function takenOver(runId: string): LockstepError {
   return new LockstepError(
     'LOAD_TAKEN_OVER',
-    `Load ${runId} is no longer being read: it was cancelled, or another process has started it again. ` +
-      'Run the same command again to join that load.',
+    `Load ${runId} is no longer being read: another process has started it again. Run the same command again to join that load.`,
     { exitCode: 3 },
   );
 }

@@ -1,11 +1,15 @@
 /** How a load begins: the same file joins its load, and a partly received file is received again. */
+import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { thisWorker } from '../../../src/base/process-identity.ts';
 import { pauseRun } from '../../../src/engine/ledger/run-status.ts';
-import { type Run, readRun } from '../../../src/engine/ledger/runs.ts';
+import { type Run, readRun, runsWhere } from '../../../src/engine/ledger/runs.ts';
+import { cancelRun } from '../../../src/operator/run-actions.ts';
 import { reportRun } from '../../../src/operator/run-report.ts';
 import { beginLoad, beginPlannedLoad, readLoad, releaseLoad } from '../../../src/syncs/orders/begin-load.ts';
+import { receiveLoad } from '../../../src/syncs/orders/receive-load.ts';
 import { noteReceiving, stageRows } from '../../../src/syncs/orders/staging.ts';
+import { fileOf } from '../../csv/files.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aLoad, aSpec, beginNew, end, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 import { settingsOf } from '../../settings/problems-in.ts';
@@ -65,6 +69,42 @@ test.each(joined)('the same file joins its load that is $how: it is $status', as
   const again = await beginLoad(database.pool, spec);
   expect([again.status, again.run.id]).toEqual([status, run.id]);
   expect(await rowsOf(database, run)).toHaveLength(1);
+});
+
+test('a load that is cancelled while its file is read keeps its run, without rows, and the file can be loaded again', async () => {
+  const { pool } = database;
+  const file = await fileOf(
+    `order_id,client_id,amount\n${Array.from({ length: 30_000 }, (_, n) => `A-${n},1,1`).join('\n')}`,
+  );
+  let cancelled: Promise<void> | undefined;
+  const cancelAll = async () => {
+    const reading = (await runsWhere(pool, `status = 'paused'`)).at(-1);
+    await cancelRun(pool, reading as Run, 'ben@office'); // safe: it is being read
+  };
+  const { account, scope, options } = aSpec();
+  const load = {
+    account: { name: account, scope, service: 'http://127.0.0.1:9' },
+    source: file,
+    choices: {},
+    options,
+    dryRun: false,
+    spoolDir: path.dirname(file),
+    signal: new AbortController().signal,
+  };
+  const { begun, rows } = await receiveLoad(pool, {
+    ...load,
+    onProgress: () => {
+      cancelled ??= cancelAll();
+    },
+  });
+  await cancelled;
+  const run = await readRun(pool, begun.run.id);
+  const { counts, durationMs } = await reportRun(pool, run, settingsOf('accounts: { a: {} }'));
+  expect([begun.status, rows, run.status, counts.in]).toEqual(['new', 0, 'cancelled', 0]);
+  expect(await rowsOf(database, run)).toEqual([]);
+  expect(run.error).toContain('before the whole file was read: nothing was sent');
+  expect(durationMs).toBeGreaterThan(0);
+  expect((await receiveLoad(pool, load)).rows).toBe(30_000);
 });
 
 test('a file whose load was cancelled is loaded again, and so is the same file for another account', async () => {

@@ -14,7 +14,8 @@ export const CORRECTION_OF = (run: string): string => `(with recursive correctio
     union select c.id, c.error_code, c.created_at from corrections o
       join ledger.loads l on l.form->>'corrects' is not null and l.form->>'corrects' = o.id
       join ledger.runs c on c.id = l.run_id
-    where o.error_code = '${NOT_APPROVED}' and (l.is_received or l.received_at + ${SILENT_S} * interval '1 s' > clock_timestamp()))
+    where o.error_code = '${NOT_APPROVED}' and (l.is_received
+      or (c.status = 'paused' and l.received_at + ${SILENT_S} * interval '1 s' > clock_timestamp())))
   select id from corrections where error_code is distinct from '${NOT_APPROVED}' order by created_at limit 1)`;
 
 export async function correctionOf(db: Queryable, run: string): Promise<string | undefined> {
