@@ -86,12 +86,16 @@ function decidedPart({ counts, decided = 0 }: Counted): string {
   return decided < counts.review ? ` (${formatCount(decided)} of them decided)` : ' (decided)';
 }
 
-/** Of rows that may have arrived: a process that was killed leaves rows of which no one knows whether they were sent. */
+/**
+ * Of rows that may have arrived: while a run sends, some of them still wait for the budget; a process that was killed leaves rows
+ * of which no one knows whether they were sent.
+ */
 export function unconfirmedWords({
   callsMissed = false,
   state,
 }: Partial<Pick<RunReport, 'callsMissed' | 'state'>>): string {
-  return callsMissed || state === 'interrupted' ? 'perhaps sent, not confirmed' : 'sent, not confirmed';
+  if (callsMissed || state === 'interrupted') return 'perhaps sent, not confirmed';
+  return state === 'running' || state === 'waiting' ? 'being sent, or not confirmed' : 'sent, not confirmed';
 }
 
 /** Of rows that were not sent: what they wait for, if the run is unfinished. */

@@ -54,6 +54,23 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('of which two people have corrected lines names the other file to each of them', async () => {
+    const { page, close } = await openPage();
+    await choose(page, 'two.csv', 'order_id,client_id,amount\nA-1,1,12x\nA-2,1,3\n');
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('link', { name: /^Correct/ }).click();
+    const fix = page.url();
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    const first = new URL(page.url()).pathname;
+    await page.goto(fix);
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    await page.getByText('are also in').waitFor();
+    await page.locator('.notice a', { hasText: 'two.corrected.csv' }).click();
+    expect(new URL(page.url()).pathname).toBe(first);
+    await expectSound(page);
+    await close();
+  });
+
   test('leaves out a line whose cells are emptied, although it has a cell that cannot be edited', async () => {
     const { page, close } = await openPage();
     await choose(
@@ -216,7 +233,15 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.getByLabel('amount, line 3').inputValue()).toBe('12');
     expect(await page.getByLabel('Column').inputValue()).toBe('2');
     expect(await page.getByLabel('Create the customers that are missing').isChecked()).toBe(true);
+    await page.getByLabel('amount, line 3').fill('13');
+    await page.getByLabel('Column').selectOption('order_id');
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.goBack();
     await page.reload();
+    expect(await page.getByLabel('amount, line 3').inputValue()).toBe('13');
+    expect(await page.getByLabel('Column').inputValue()).toBe('0');
+    await page.getByRole('link', { name: 'Back', exact: true }).click();
+    await page.getByRole('link', { name: /^Correct \d/ }).click();
     expect(await page.getByLabel('amount, line 3').inputValue()).toBe('12x');
     expect(wrong).toEqual([]);
     await web.close();

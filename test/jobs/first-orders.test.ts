@@ -36,7 +36,7 @@ test('writes only the first orders, then plans the others again and waits until 
   expect(await planned(run)).toBe(5);
   const first = await approve(run, 2);
   expect([first.status, first.errorCode]).toEqual(['paused', 'AWAITS_CONFIRMATION']);
-  expect(first.error).toContain('Only the first orders were approved.');
+  expect(first.error).toContain('The first orders were approved before.');
   expect(await created()).toEqual(['O-1', 'O-2']);
   expect([await planned(first), first.planId === run.planId]).toEqual([3, false]);
   await approve(first, 1);

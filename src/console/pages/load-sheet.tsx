@@ -16,6 +16,7 @@ import { Button, Submit } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Foreign, Items, Section, Title } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { Columns } from './load-columns.tsx';
+import { OtherCorrections, otherCorrections } from './load-corrections.tsx';
 import { FirstLines, FirstRows, SHOWN_COLUMNS } from './load-lines.tsx';
 import { Options, Reading } from './load-options.tsx';
 import { FirstProblems } from './load-problems.tsx';
@@ -41,12 +42,14 @@ export const loadSheet = definePage({
     const preview = await previewOf(context, upload, form);
     const lines = 'code' in preview ? await linesOf(context, upload, form) : preview.firstLines;
     const failure = state?.failure ?? ('code' in preview ? preview : undefined);
+    const others = await otherCorrections(context, upload);
     return {
       ...page,
       isStill: true,
       body: (
         <>
           <Heading upload={upload} preview={'code' in preview ? undefined : preview} />
+          <OtherCorrections of={others} corrects={upload.corrects} />
           {failure && <Problem failure={failure} />}
           {failure?.readings && <Readings upload={upload} form={form} readings={failure.readings} />}
           {!failure?.readings && 'code' in preview && lines.length > 0 && (

@@ -172,34 +172,67 @@ document.addEventListener('keydown', (event) => {
   button?.click();
 });
 
-// A form that was refused is filled in again; one that was sent, or written in, when the session ended, once the person has signed in.
+// What a person has written in a form is there again after Back or a reload; after the form was refused; and after signing in, if the
+// session had ended. Only that: the other fields show what is stored now.
 const SENT = 'sent-form';
 document.addEventListener('submit', ({ target: form }) => {
   if (location.pathname !== '/login') keepForm(form);
 });
+document.addEventListener('change', ({ target: { form } }) => {
+  if (form?.method === 'post' && location.pathname !== '/login') keepInHistory(form);
+});
 
 function keepWritten() {
-  const form = [...document.forms].find(({ elements }) => [...elements].some(isTouched));
+  const form = [...document.forms].find(({ elements }) => [...elements].some(isWritten));
   if (form) keepForm(form);
 }
 
 function keepForm(form) {
-  const fields = [...new FormData(form)].filter(([, value]) => typeof value === 'string');
   try {
-    sessionStorage.setItem(SENT, JSON.stringify({ page: location.href, action: form.getAttribute('action'), fields }));
+    sessionStorage.setItem(SENT, JSON.stringify(writtenIn(form)));
   } catch {
     sessionStorage.removeItem(SENT); // too large
   }
 }
 
+function keepInHistory(form) {
+  try {
+    history.replaceState({ ...history.state, written: writtenIn(form) }, '');
+  } catch {
+    // Too large, or too often.
+  }
+}
+
+function writtenIn(form) {
+  const fields = [...form.elements].filter(isWritten).map(({ name, value, checked }) => ({ name, value, checked }));
+  return { page: location.href, action: form.getAttribute('action'), fields };
+}
+
+function isWritten(field) {
+  if (field.type === 'file' || field.type === 'password') return false;
+  if (field.type !== 'select-one') return isTouched(field);
+  return (
+    field.selectedIndex !==
+    Math.max(
+      0,
+      [...field.options].findIndex(({ defaultSelected }) => defaultSelected),
+    )
+  );
+}
+
+const isChoice = ({ type }) => type === 'checkbox' || type === 'radio';
+
 function fillAgain({ page, action, fields }) {
   const form = [...document.forms].find((one) => one.getAttribute('action') === action);
   if (new URL(page).pathname !== location.pathname || !form) return;
   for (const field of form.elements) {
-    const values = fields.filter(([name]) => name === field.name).map(([, value]) => value);
-    if (field.type === 'checkbox' || field.type === 'radio') field.checked = values.includes(field.value);
-    else if (values.length > 0 && !['hidden', 'submit', 'file'].includes(field.type)) field.value = values[0];
+    const written = fields.find(
+      ({ name, value }) => name === field.name && (!isChoice(field) || value === field.value),
+    );
+    if (written && isChoice(field)) field.checked = written.checked;
+    else if (written && !['hidden', 'submit', 'file'].includes(field.type)) field.value = written.value;
   }
+  if (form.method === 'post') keepInHistory(form);
 }
 
 if (location.pathname !== '/login') {
@@ -207,4 +240,5 @@ if (location.pathname !== '/login') {
   sessionStorage.removeItem(SENT);
   const hasSignedIn = URL.canParse(document.referrer) && new URL(document.referrer).pathname === '/login';
   if (sent && (hasSignedIn || document.querySelector('main > .said.bad'))) fillAgain(JSON.parse(sent));
+  else if (history.state?.written) fillAgain(history.state.written);
 }

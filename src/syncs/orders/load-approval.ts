@@ -40,7 +40,7 @@ export async function whyApproval(
   writes: number,
 ): Promise<string | undefined> {
   if (run.isBound || isCleared) return undefined;
-  if (isPartial) return 'Only the first orders were approved. The load waits until the others are approved.';
+  if (isPartial) return 'The first orders were approved before. The load waits until the others are approved.';
   const repeat = await loadedBefore(db, run.id);
   if (repeat?.isLikely)
     return `Nothing is written yet: ${repeatsWords(repeat)}. Approve the load only if they are new orders; otherwise decline it, and load a file with the other rows.`;

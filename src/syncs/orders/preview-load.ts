@@ -107,5 +107,5 @@ const FIRST_LINES = 10;
 
 function linesOf({ sample }: Received, encoding: Encoding): readonly string[] {
   const text = decodeSample(sample, encoding);
-  return otherFormatOf(text) === undefined ? text.split(/\r\n|\r|\n/, FIRST_LINES) : [];
+  return otherFormatOf(text) === undefined && text.trim() !== '' ? text.split(/\r\n|\r|\n/, FIRST_LINES) : [];
 }
