@@ -8,7 +8,7 @@ import pino from 'pino';
 import { Pool } from 'undici';
 import { openWorkspace } from '../src/cli/workspace/open-workspace.ts';
 import { queueDeliveries } from '../src/mirror/outbox/outbox.ts';
-import type { TaskChange } from '../src/mirror/tasks/task-change.ts';
+import type { TaskChange } from '../src/mirror/tasks/task-state.ts';
 import { parseSettings } from '../src/settings/parse.ts';
 
 export interface DeliveryFigures {

@@ -1,10 +1,10 @@
 /** What must not be treated as the amount of an order, although its name and its cells fit. */
 import { isAdded, isDiscount, isFee, isPartOfAmount, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
 import { API_ID, areAmounts } from './by-content.ts';
+import type { MappedColumn } from './cell-source.ts';
 import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import type { FirstCells } from './first-cells.ts';
 import { unitsIn } from './fits.ts';
-import type { MappedColumn } from './mapped-column.ts';
 import { plainWords } from './words.ts';
 
 /** `Net Total`, `Nettobetrag` and `Montant HT`: what is left after fees, or what the order costs before taxes; or of one piece. */

@@ -1,4 +1,6 @@
 /** Where a row has the value of a field: in one cell, in several that are joined, or in a part of a cell. */
+import type { Field } from './fields.ts';
+import type { Fits } from './fits.ts';
 
 export interface CellSource {
   /** From 0. */
@@ -59,3 +61,14 @@ function withoutFormula(text: string): string {
 }
 
 const isVisible = (code: number) => code > 0x20 && code < 0x7f;
+
+/** A column that fills a field. */
+export interface MappedColumn extends CellSource {
+  readonly field: Field;
+  readonly name: string;
+  readonly how: 'told' | 'remembered' | 'preset' | 'exact' | 'synonym' | 'content' | 'fuzzy' | 'shared';
+  /** Of the name, from 0 to 1. */
+  readonly confidence: number;
+  /** Of the cells that were looked at. */
+  readonly fits: Fits;
+}

@@ -3,8 +3,8 @@ import { firstOf } from '../base/counts.ts';
 import { LockstepError } from '../base/errors.ts';
 import { shortened } from '../base/texts.ts';
 import { likelyAmount } from './amount-words.ts';
+import type { MappedColumn } from './cell-source.ts';
 import type { Encoding } from './encoding.ts';
-import type { MappedColumn } from './mapped-column.ts';
 
 /** A text of a file, and the encoding in which it is this text. */
 export interface Reading {

@@ -1,5 +1,6 @@
 /** Which of several columns says who the customer is. */
 import { isQuantity } from './amount-words.ts';
+import type { MappedColumn } from './cell-source.ts';
 import { short } from './column-errors.ts';
 import {
   COMPANY_PARTS,
@@ -11,7 +12,6 @@ import {
   SHARED,
 } from './fields.ts';
 import type { FirstCells } from './first-cells.ts';
-import type { MappedColumn } from './mapped-column.ts';
 import { CONFIDENCE } from './recognise.ts';
 import { plainWords, withoutSmall } from './words.ts';
 

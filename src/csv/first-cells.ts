@@ -1,9 +1,8 @@
 /** The columns that fill fields, and the cells of a file's first rows, which show what a column holds. */
-import { type CellSource, cellFrom } from './cell-source.ts';
+import { type CellSource, cellFrom, type MappedColumn } from './cell-source.ts';
 import { type Header, namelessColumn } from './column-names.ts';
 import type { Field } from './fields.ts';
 import { fitsOf, MOST_LOOKED_AT } from './fits.ts';
-import type { MappedColumn } from './mapped-column.ts';
 
 /** Two columns, each with its cell of one row. */
 export type Difference = readonly { readonly name: string; readonly cell: string }[];

@@ -3,9 +3,8 @@
  * Detected from its first MiB; every finding is shown and can be overridden.
  */
 import { type AmountForm, type DecimalHint, type DecimalSign, decimalSignOf } from '../base/amount.ts';
-import { isBlank } from './blank-rows.ts';
 import { headerAt, knownNamesIn, looksLikeHeader } from './header.ts';
-import { type Dialect, parseBlock } from './parser.ts';
+import { type Dialect, isBlank, parseBlock } from './parser.ts';
 
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 const QUOTES = ['"', "'"] as const;

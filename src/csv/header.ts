@@ -1,6 +1,7 @@
 /** Finds the header of a file below its title: people and reports write lines above it. */
-import { isBlank } from './blank-rows.ts';
+
 import type { ColumnMapping } from './columns.ts';
+import { isBlank } from './parser.ts';
 import { isColumnName, recogniseExactly } from './recognise.ts';
 import { addedColumnsOf } from './result-files.ts';
 

@@ -1,12 +1,11 @@
 /** Columns that may have the numbers of the orders, or seem to. */
 import { COUNT_WORDS, MONEY_WORDS } from './amount-words.ts';
 import { LABEL } from './by-content.ts';
-import { indexesOf } from './cell-source.ts';
+import { indexesOf, type MappedColumn } from './cell-source.ts';
 import { ambiguous, mapOption, short, UnclearFile } from './column-errors.ts';
 import { PRODUCT_ID } from './customer-columns.ts';
 import { CUSTOMER_REFERENCES } from './fields.ts';
 import type { FirstCells } from './first-cells.ts';
-import type { MappedColumn } from './mapped-column.ts';
 import { plainWords } from './words.ts';
 
 /** A "PO Number" that only some orders have is not the number of all of them, where another column has one in each line. */

@@ -58,3 +58,15 @@ function withoutReturn(row: string[]): void {
   const cell = row[last];
   if (cell?.endsWith('\r')) row[last] = cell.slice(0, -1);
 }
+
+/** At the end of files of DOS. */
+const DOS_END = '\u001a';
+
+/** Spaces, and the lines that reports and databases draw: `-----+-----`, `|---:|`, `=====`. */
+const EMPTY = /^[\s\-+=_|*:]*$/;
+
+/** Whether a row has no content. */
+export function isBlank(cells: readonly string[]): boolean {
+  for (const cell of cells) if (cell !== '' && cell !== DOS_END && !EMPTY.test(cell)) return false;
+  return true;
+}

@@ -5,8 +5,7 @@
  * continues on the next line; a row over the length limit is skipped to its end. Both take time linear in the file.
  */
 import type { Facts } from '../base/reasons/reason.ts';
-import { isBlank } from './blank-rows.ts';
-import { type Dialect, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
+import { type Dialect, isBlank, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
 import type { ReadingTime } from './reading-time.ts';
 import { areSwallowed } from './swallowed-rows.ts';
 

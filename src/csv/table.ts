@@ -1,13 +1,12 @@
 /** A received CSV as a table of any kind: its format, what is above its header, its columns and its rows. */
 import { wrongUse } from '../base/errors.ts';
-import { isBlank } from './blank-rows.ts';
 import { listColumns, UnclearFile } from './column-errors.ts';
 import { namelessColumn, numberedColumns } from './column-names.ts';
 import { type DetectedEncoding, decodeSample, decodeText, detectEncoding, type Encoding } from './encoding.ts';
 import { belowLines, DELIMITERS, detectFormat, type Format, type FormatChoices } from './format.ts';
 import { withoutGuard } from './formulas.ts';
 import { knownNamesIn } from './header.ts';
-import { parseBlock } from './parser.ts';
+import { isBlank, parseBlock } from './parser.ts';
 import { MAX_ROW_CHARS, readRows, readSample, type TextRow } from './read.ts';
 import type { Received } from './receive.ts';
 import { addedColumnsOf, LABEL_COLUMN } from './result-files.ts';

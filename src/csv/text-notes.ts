@@ -1,6 +1,7 @@
 /** What a person should know about the texts of a file: how they were decoded, what another program left in them, and where they end. */
+
+import type { MappedColumn } from './cell-source.ts';
 import { type DetectedEncoding, isSingleByte } from './encoding.ts';
-import type { MappedColumn } from './mapped-column.ts';
 import { type CheckedRow, shownCell } from './validate.ts';
 
 /** UTF-8 that a program read as windows-1252, and wrote as UTF-8 again: `JÃ¶rg`. */

@@ -1,11 +1,11 @@
 /** How a file was read, in words for people: the command line and the console show the same. */
 import { conditionWords } from '../base/condition.ts';
 import { formatCount, plural } from '../base/counts.ts';
+import type { MappedColumn } from '../csv/cell-source.ts';
 import { namelessColumn } from '../csv/column-names.ts';
 import type { UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
 import type { Fits } from '../csv/fits.ts';
-import type { MappedColumn } from '../csv/mapped-column.ts';
 import type { Preset } from '../csv/presets.ts';
 import type { Sheet } from '../csv/sheet.ts';
 import type { ColumnCondition } from '../csv/where.ts';

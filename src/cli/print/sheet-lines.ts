@@ -1,7 +1,7 @@
 /** Describes how a file was understood: people check this first when a load looks wrong. */
 import { firstOf, plural } from '../../base/counts.ts';
+import type { MappedColumn } from '../../csv/cell-source.ts';
 import type { UnusedColumn } from '../../csv/columns.ts';
-import type { MappedColumn } from '../../csv/mapped-column.ts';
 import type { Received } from '../../csv/receive.ts';
 import type { Sheet } from '../../csv/sheet.ts';
 import {

@@ -5,10 +5,12 @@
 import { elapsedMs } from '../../base/clock.ts';
 import { Alarm } from './alarm.ts';
 import {
+  assertCost,
   type Budget,
   type BudgetLimits,
   type BudgetStats,
   type BudgetStore,
+  closedError,
   LANES,
   type Lane,
   type RetryTaken,
@@ -16,7 +18,6 @@ import {
   type Taken,
   type TakeOptions,
 } from './budget.ts';
-import { assertCost, closedError } from './errors.ts';
 import { Leases } from './leases.ts';
 import { HeldPermit, type PermitOwner } from './permit.ts';
 import { RecentUse } from './recent-use.ts';

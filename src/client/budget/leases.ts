@@ -5,8 +5,15 @@
  * meanwhile. A store whose clock was set forward treats the step as a long pause and grants the burst again; this process
  * rejects that burst.
  */
-import type { BudgetStore, Grant, Lane, RateHint, RetryTaken, SlotAsk } from './budget.ts';
-import { orStoreAway } from './errors.ts';
+import {
+  type BudgetStore,
+  type Grant,
+  type Lane,
+  orStoreAway,
+  type RateHint,
+  type RetryTaken,
+  type SlotAsk,
+} from './budget.ts';
 import { Bounds, stopOf } from './hints.ts';
 import type { SafeLimits } from './safe-limits.ts';
 import type { SlotLease } from './slot-lease.ts';

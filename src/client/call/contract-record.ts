@@ -5,10 +5,9 @@
 import type { Kind } from '../../contract/kinds.ts';
 import { MEMBER_NAMES, REFERENCES } from '../../contract/member-names.ts';
 import { type Dialect, idFieldOf, isIdCalledAsLabel, isJsonArray, isJsonObject } from './dialect.ts';
-import { flat, ID_FORM, lastStepOf } from './flat-record.ts';
+import { flat, ID_FORM, lastStepOf, untyped } from './flat-record.ts';
 import { type Json, type JsonObject, textOf } from './json.ts';
 import { type Described, formOfRecord, type Member, plain } from './record-form.ts';
-import { untyped } from './typed-values.ts';
 
 const PHONE_IN = ['value', 'number', 'phone'];
 const TEXT_IN = ['text', 'raw', 'rendered', 'value'];

@@ -5,7 +5,6 @@
  */
 import { flagOf, isJsonObject } from '../call/dialect.ts';
 import { type Json, type JsonObject, parseJson } from '../call/json.ts';
-import { nextLink } from '../http/link-header.ts';
 import { MAX_LIST_DEPTH } from './list-choice.ts';
 
 /** Query parameters by name. */
@@ -218,4 +217,18 @@ function countOf(value: Json | undefined): number | undefined {
 
 function textOf(header: Headers[string]): string {
   return typeof header === 'string' ? header : (header ?? []).join(', ');
+}
+
+const LINK = /<([^>]*)>((?:\s*;\s*[^\s;,="]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
+const RELATION = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
+
+/** The address of the next page, as it is written in the header; undefined without one. */
+export function nextLink(header: string | undefined): string | undefined {
+  const links = [...(header ?? '').matchAll(LINK)];
+  return links.find(([, , parameters = '']) => relationsIn(parameters).includes('next'))?.[1];
+}
+
+function relationsIn(parameters: string): readonly string[] {
+  const [, quoted, bare = ''] = RELATION.exec(parameters) ?? [];
+  return (quoted ?? bare).toLowerCase().split(/\s+/);
 }

@@ -6,8 +6,7 @@
 import type { Query } from './beside.ts';
 import { isPageRefused } from './missing-page.ts';
 import type { PassSource, ScannedRecord } from './pass.ts';
-import type { Answers, Page } from './scan-pages.ts';
-import { isPageSize } from './whole-lists.ts';
+import { type Answers, isPageSize, type Page } from './scan-pages.ts';
 import { idsOf } from './window.ts';
 
 /** Reads the page of this number and size, or, with `instead`, the page that these parameters name. */

@@ -21,8 +21,7 @@ import {
 } from '../call/decode.ts';
 import { type Dialect, isJsonObject, withKey } from '../call/dialect.ts';
 import type { Json } from '../call/json.ts';
-import { GrowingBytes } from '../http/growing-bytes.ts';
-import { CLOSE_BRACE, CLOSE_BRACKET, OutlineWalker } from './json-scan.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, GrowingBytes, OutlineWalker } from './json-scan.ts';
 import {
   chooseList,
   explicitPath,

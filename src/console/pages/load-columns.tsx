@@ -2,10 +2,9 @@
 import type { Child } from 'hono/jsx';
 import { shortened } from '../../base/texts.ts';
 import { visible } from '../../base/visible.ts';
-import { cellFrom } from '../../csv/cell-source.ts';
+import { cellFrom, type MappedColumn } from '../../csv/cell-source.ts';
 import { columnNotes } from '../../csv/column-notes.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from '../../csv/fields.ts';
-import type { MappedColumn } from '../../csv/mapped-column.ts';
 import { columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import type { LineProblem } from '../loads/fixes.ts';

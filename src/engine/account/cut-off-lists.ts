@@ -6,7 +6,7 @@
  */
 import type pg from 'pg';
 import { formatCount } from '../../base/counts.ts';
-import { isPageSize } from '../../client/lists/whole-lists.ts';
+import { isPageSize } from '../../client/lists/scan-pages.ts';
 import { singular, type WholeKind } from '../../contract/kinds.ts';
 import { distrustList } from '../ledger/matching/first-created.ts';
 import { addNote } from '../ledger/runs.ts';

@@ -1,11 +1,23 @@
-/** Calls from outside systems on a web server: `POST /hooks/TARGET`. */
+/**
+ * Calls that come in from outside systems: `POST /hooks/TARGET`. The target's own secret decides whether a call is genuine.
+ * The answer says that a call was received only after it is stored.
+ */
+
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { errorCodes, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
-import type { Target } from '../../contract/target.ts';
-import { addHooks, type HookNeeds } from './hooks.ts';
+import type pg from 'pg';
+import { LockstepError } from '../../base/errors.ts';
+import type { HookRequest, Target } from '../../contract/target.ts';
+import { isOwnDelivery } from '../outbox/deliveries.ts';
+import { keepHook } from './inbox.ts';
 import { openedOnce } from './opened-once.ts';
 
-export interface HookServerNeeds extends Pick<HookNeeds, 'pool' | 'names'> {
+export interface HookServerNeeds {
+  readonly pool: pg.Pool;
+  /** The targets of the settings, by name. */
+  readonly names: () => readonly string[];
   readonly targets: { open(name: string): Promise<Target> };
 }
 
@@ -15,12 +27,11 @@ export interface HookServer {
 }
 
 export async function addHookServer(app: FastifyInstance, needs: HookServerNeeds): Promise<HookServer> {
-  const { pool, names, targets } = needs;
-  const opened = openedOnce(targets);
+  const opened = openedOnce(needs.targets);
   await app.register(async (scope) => {
     readHookBodies(scope);
     answerErrors(scope);
-    addHooks(scope, { pool, names, target: opened.open });
+    addHooks(scope, { ...needs, targets: opened });
     scope.route({
       method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       url: '/hooks/:target',
@@ -86,4 +97,90 @@ function readHookBodies(scope: FastifyInstance): void {
 
 class TooManyLarge extends Error {
   readonly statusCode = 503;
+}
+
+interface Answer {
+  readonly httpStatus: number;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body:
+    | { readonly status: 'accepted'; readonly items: number }
+    | { readonly status: 'refused'; readonly reason: string };
+}
+
+/**
+ * The answer to a caller who has not proved that the target knows it. It is the same for every name, after the same time, so
+ * it does not reveal which targets exist; the log has the reason.
+ */
+const NOT_ACCEPTED: Answer = {
+  httpStatus: 401,
+  body: {
+    status: 'refused',
+    reason:
+      'no target with this name accepts this call, or its signature is wrong: the log of lockstep start --verbose has the reason',
+  },
+};
+const NOT_ACCEPTED_AFTER_MS = 150;
+
+function addHooks(app: FastifyInstance, needs: HookServerNeeds): void {
+  app.post<{ Params: { target: string } }>('/hooks/:target', async (request, reply) => {
+    const answerable = delay(NOT_ACCEPTED_AFTER_MS);
+    const { httpStatus, headers = {}, body } = await receive(needs, request.params.target, request);
+    if (httpStatus === NOT_ACCEPTED.httpStatus) await answerable;
+    return reply.code(httpStatus).headers(headers).send(body);
+  });
+}
+
+async function receive(
+  { pool, names, targets }: HookServerNeeds,
+  name: string,
+  request: FastifyRequest,
+): Promise<Answer> {
+  const notAccepted = (why: string): Answer => {
+    request.log.debug({ target: name, why }, 'an incoming call is not accepted');
+    return NOT_ACCEPTED;
+  };
+  if (!names().includes(name)) return notAccepted('the settings have no target of that name');
+  const call: HookRequest = {
+    headers: headersOf(request),
+    body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+  };
+  try {
+    const { readHook } = await targets.open(name);
+    if (readHook === undefined) return notAccepted('this target does not accept calls');
+    const verdict = await readHook(call, new Date());
+    if (verdict.status === 'refused') {
+      return verdict.httpStatus === 401 ? notAccepted(verdict.reason) : refused(verdict.httpStatus, verdict.reason);
+    }
+    // A receiver signs with the secret of our deliveries, so one of these that comes back is signed, too. It reports nothing.
+    if (verdict.id !== undefined && (await isOwnDelivery(pool, verdict.id)))
+      return refused(
+        400,
+        'this is a delivery of Lockstep, sent back: a call of your own needs a webhook-id of your own',
+      );
+    const digest = verdict.isUndated ? undefined : digestOf(call, verdict.id);
+    await keepHook(pool, name, verdict.items, digest);
+    // Most vendors show it in their list of deliveries: 0 means that the call was about something else.
+    return { httpStatus: 200, headers: verdict.headers, body: { status: 'accepted', items: verdict.items.length } };
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    request.log.error({ target: name, err: error }, 'an incoming call could not be checked');
+    return NOT_ACCEPTED;
+  }
+}
+
+/** Covers only the parts that the sender has signed, because all other parts can be changed when a call is repeated. */
+function digestOf({ body }: HookRequest, id = ''): string {
+  return createHash('sha256').update(JSON.stringify(id)).update(body).digest('base64url');
+}
+
+function headersOf({ headers }: FastifyRequest): HookRequest['headers'] {
+  const joined = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : value,
+  ]);
+  return Object.fromEntries(joined);
+}
+
+function refused(httpStatus: number, reason: string): Answer {
+  return { httpStatus, body: { status: 'refused', reason } };
 }

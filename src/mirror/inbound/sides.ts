@@ -3,7 +3,7 @@ import { TASK_KINDS, type TaskState } from '../../contract/target.ts';
 import type { TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
-import { unclearUntil } from '../outbox/unclear.ts';
+import { unclearUntil } from '../outbox/delivery-sql.ts';
 
 /** A task of one sync that an item is linked with. */
 export interface LinkedTask extends TaskScope {

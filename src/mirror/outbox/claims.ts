@@ -10,8 +10,7 @@ import type { Delivery } from '../../contract/target.ts';
 import { fenceDeadClaims } from '../../engine/ledger/claims.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { linkKind } from '../links/item-links.ts';
-import { isOlder, isSameTask } from './same-task.ts';
-import { unclearUntil } from './unclear.ts';
+import { isOlder, isSameTask, unclearUntil } from './delivery-sql.ts';
 
 export interface DeliveryClaim {
   readonly id: number;

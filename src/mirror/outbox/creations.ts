@@ -2,7 +2,7 @@
 import { type Delivery, TASK_KINDS } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import type { CreatedItem, Creating, DetailLog, LoggedCreation } from '../targets/items/creation-log.ts';
-import { isOlder, isSameTask } from './same-task.ts';
+import { isOlder, isSameTask } from './delivery-sql.ts';
 
 const OF_TASK = 'scope = $1 and target = $2 and source_id = $3';
 

@@ -1,8 +1,8 @@
 /** Lists deliveries by the filters of the commands. */
 import type { TargetAnswer, TaskEvent, TaskState } from '../../contract/target.ts';
 import type { Queryable } from '../../storage/queryable.ts';
+import { isOlder, isSameTask } from './delivery-sql.ts';
 import type { AlertState } from './outbox.ts';
-import { isOlder, isSameTask } from './same-task.ts';
 
 export const DELIVERY_VERDICTS = ['delivered', 'already', 'skipped', 'superseded', 'dead'] as const;
 export type DeliveryVerdict = (typeof DELIVERY_VERDICTS)[number];

@@ -4,8 +4,8 @@ import type { ChangeFilter } from '../../settings/target-events.ts';
 import { columnsOf } from '../../storage/columns.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { whyFiltered } from '../targets/filtered.ts';
-import type { TaskChange } from '../tasks/task-change.ts';
-import { isOlder, isSameTask } from './same-task.ts';
+import type { TaskChange } from '../tasks/task-state.ts';
+import { isOlder, isSameTask } from './delivery-sql.ts';
 
 /** Changes per statement. */
 const CHUNK = 1_000;

@@ -1,7 +1,7 @@
 /** Deletes deliveries that ended long ago. */
 import type { Queryable } from '../../storage/queryable.ts';
 import { CHANGE_COMMENT } from '../targets/items/item-comments.ts';
-import { isOlder, isSameTask } from './same-task.ts';
+import { isOlder, isSameTask } from './delivery-sql.ts';
 
 /** Rows per statement, so that no statement takes long. */
 const BATCH = 5_000;

@@ -1,7 +1,7 @@
 /** Sends ended deliveries again, with the same ids. */
 import type { Queryable } from '../../storage/queryable.ts';
 import { conditionOf, type DeliveryFilter } from './deliveries.ts';
-import { IS_NEWER } from './same-task.ts';
+import { IS_NEWER } from './delivery-sql.ts';
 
 export interface Replayed {
   /** How many wait to be sent again. */

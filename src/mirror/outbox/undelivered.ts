@@ -1,7 +1,7 @@
 /** What targets have not taken: deliveries that failed and are retried, and dead letters. */
 import type { Queryable } from '../../storage/queryable.ts';
+import { IS_NEWER } from './delivery-sql.ts';
 import { SCHEDULE_MS } from './retry-policy.ts';
-import { IS_NEWER } from './same-task.ts';
 
 export interface Undelivered {
   readonly target: string;

@@ -2,8 +2,7 @@
 import type { TaskEvent, TaskState } from '../../contract/target.ts';
 import { type KnownTask, keepVersions, knownTasks, type TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import type { Queryable } from '../../storage/queryable.ts';
-import { eventOf } from './task-change.ts';
-import { taskHash } from './task-state.ts';
+import { eventOf, taskHash } from './task-state.ts';
 import { toVersion } from './watching.ts';
 
 export type Noted =

@@ -8,7 +8,7 @@ import { unreadIn } from '../../client/call/contract-record.ts';
 import { type Dialect, flagOf, idOf, isJsonObject } from '../../client/call/dialect.ts';
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import { singular } from '../../contract/kinds.ts';
-import type { TaskState } from '../../contract/target.ts';
+import type { TaskEvent, TaskState } from '../../contract/target.ts';
 import { stateWord } from '../targets/items/wanted-state.ts';
 import type { TaskRead } from '../targets/service/service.ts';
 
@@ -97,4 +97,37 @@ function wordFlag(value: Json): boolean | undefined {
     .replaceAll(/[\s_-]+/g, ' ');
   if (DONE_WORDS.has(word)) return true;
   return OPEN_WORDS.has(word) ? false : undefined;
+}
+
+export interface TaskChange {
+  readonly sync: string;
+  readonly scope: string;
+  /** Undefined: no run has seen it; a target has reported it. */
+  readonly runId: string | undefined;
+  readonly task: TaskState;
+  readonly event: TaskEvent;
+  /** Ascending per task. */
+  readonly version: number;
+  readonly seenAt: Date;
+}
+
+interface KnownState {
+  readonly isCompleted: boolean;
+  readonly isGone: boolean;
+  readonly hash: string;
+}
+
+/**
+ * Undefined if nothing has changed. Completing and reopening take precedence over other changes: the delivered state holds all
+ * of them. A task that was gone and is back is reopened or, if it came back completed, created.
+ */
+export function eventOf(
+  before: KnownState | undefined,
+  now: Pick<TaskState, 'isCompleted'>,
+  hash: string,
+): TaskEvent | undefined {
+  if (before === undefined) return now.isCompleted ? 'completed' : 'created';
+  if (before.isGone) return now.isCompleted ? 'created' : 'reopened';
+  if (now.isCompleted !== before.isCompleted) return now.isCompleted ? 'completed' : 'reopened';
+  return hash === before.hash ? undefined : 'changed';
 }

@@ -21,8 +21,7 @@ import {
 import type { Exclusive } from '../../engine/worker/exclusive.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { sourceIdOf } from '../links/item-links.ts';
-import { eventOf, type TaskChange } from './task-change.ts';
-import { taskHash } from './task-state.ts';
+import { eventOf, type TaskChange, taskHash } from './task-state.ts';
 
 /** Writes changes to the outbox, in the transaction that writes their versions. */
 export type Enqueue = (db: Queryable, changes: readonly TaskChange[]) => Promise<void>;

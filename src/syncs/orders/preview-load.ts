@@ -1,9 +1,9 @@
 /** Shows how a file would be loaded, before anything of it is stored. */
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
+import type { MappedColumn } from '../../csv/cell-source.ts';
 import { UnclearFile } from '../../csv/column-errors.ts';
 import { decodeSample, detectEncoding, type Encoding } from '../../csv/encoding.ts';
-import type { MappedColumn } from '../../csv/mapped-column.ts';
 import { readPresets } from '../../csv/presets.ts';
 import { type FileSource, type Received, receive } from '../../csv/receive.ts';
 import { checkedRows, examineSheet, type Sheet } from '../../csv/sheet.ts';

@@ -8,7 +8,7 @@ import { dropOutboxClaims, takeOutboxClaim } from '../../../src/mirror/outbox/cl
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { startDelivering } from '../../../src/mirror/outbox/delivering.ts';
 import { jiraNaming } from '../../../src/mirror/targets/items/item-naming.ts';
-import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
+import type { TaskChange } from '../../../src/mirror/tasks/task-state.ts';
 import { freshLedger, WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import { deliveryOf } from '../../support/item-vendor.ts';
 import { PATIENT } from '../../support/patient.ts';

@@ -5,7 +5,7 @@ import type { Delivery, DeliveryOutcome, Target } from '../../../src/contract/ta
 import type { Clock } from '../../../src/engine/dispatch/clock.ts';
 import { type Delivering, startDelivering } from '../../../src/mirror/outbox/delivering.ts';
 import { queueDeliveries, recipientsOf } from '../../../src/mirror/outbox/outbox.ts';
-import type { TaskChange } from '../../../src/mirror/tasks/task-change.ts';
+import type { TaskChange } from '../../../src/mirror/tasks/task-state.ts';
 import type { ChangeFilter } from '../../../src/settings/target-events.ts';
 import { WORKER } from '../../engine/ledger/fresh-ledger.ts';
 import type { FreshDatabase } from '../../support/database.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { contractRecord } from '../../../src/client/call/contract-record.ts';
 import { autoDialect } from '../../../src/client/call/dialect.ts';
 import type { Json, JsonObject } from '../../../src/client/call/json.ts';
-import { eventOf } from '../../../src/mirror/tasks/task-change.ts';
 import * as states from '../../../src/mirror/tasks/task-state.ts';
+import { eventOf } from '../../../src/mirror/tasks/task-state.ts';
 
 const { taskHash, toSubtaskState } = states;
 /** As a list gives it. */

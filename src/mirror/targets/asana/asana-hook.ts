@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { LockstepError } from '../../../base/errors.ts';
 import type { HookVerdict, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { jsonOf } from '../calls/json.ts';
+import { jsonOf } from '../calls/call-answers.ts';
 import { type KeptSecrets, unsealed } from '../calls/kept-secrets.ts';
 import { refused, verifyBodyDigest } from '../calls/signature.ts';
 import type { TargetNeeds } from '../items/item-calls.ts';

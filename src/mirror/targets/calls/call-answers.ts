@@ -2,6 +2,7 @@
 import { codeOf, messageOf } from '../../../base/errors.ts';
 import { shortened } from '../../../base/texts.ts';
 import { whyNotSent, whyUnknown } from '../../../client/call/failures.ts';
+import { type Json, parseJson } from '../../../client/call/json.ts';
 import type { NotSentReason } from '../../../client/call/outcome.ts';
 import { type Exchanged, StoppedError } from '../../../client/http/exchange.ts';
 import type { TargetAnswer, TargetFailure } from '../../../contract/target.ts';
@@ -89,4 +90,14 @@ function firstOfEach(headers: NonNullable<Exchanged['head']>['headers']): Answer
 /** Links may be in several headers, such as one to the page itself and one to the next. */
 function oneOf(name: string, values: readonly string[]): string | undefined {
   return name === 'link' ? values.join(', ') : values[0];
+}
+
+/** The JSON of a text or a body, in which longer integers keep their digits; undefined if it is not JSON. */
+export function jsonOf(text: string | Buffer): Json | undefined {
+  if (text.length === 0) return undefined; // most answers of webhooks are empty, and a thrown error costs much
+  try {
+    return parseJson(text.toString().replace(/^\ufeff/, '')); // some servers write a byte order mark first
+  } catch {
+    return undefined;
+  }
 }

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { TargetFailure } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
-import { jsonOf } from './json.ts';
+import { jsonOf } from './call-answers.ts';
 import { type KeptSecrets, sealed, unsealed } from './kept-secrets.ts';
 import { secretUnread } from './secret-unread.ts';
 

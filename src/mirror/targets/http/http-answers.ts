@@ -14,8 +14,7 @@ import {
   waitOf,
 } from '../items/item-outcome.ts';
 import type { Missing } from '../items/item-target.ts';
-import { valueAt } from './json-pointer.ts';
-import { reading } from './reading.ts';
+import { reading, valueAt } from './json-pointer.ts';
 
 type Judged = TargetFailure | Missing | { readonly status: 'ok' };
 const OK = { status: 'ok' } as const;

@@ -3,7 +3,7 @@
  * or the member `more` shows that there is another one, and it is read if its address is below the url of the target.
  */
 import { z } from 'zod';
-import { nextLink } from '../../../client/http/link-header.ts';
+import { nextLink } from '../../../client/lists/beside.ts';
 import type { Delivery } from '../../../contract/target.ts';
 import { type HttpItems, usesVariable } from '../../../settings/target-http.ts';
 import { CURSOR } from '../../../settings/template.ts';

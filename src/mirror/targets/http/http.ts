@@ -19,8 +19,7 @@ import { checkSearch, checkWithoutSearch } from './http-check.ts';
 import { itemFinder } from './http-find.ts';
 import { type HttpItem, recordReader } from './http-record.ts';
 import { requestFiller } from './http-request.ts';
-import { isAbsent, valueAt } from './json-pointer.ts';
-import { reading } from './reading.ts';
+import { isAbsent, reading, valueAt } from './json-pointer.ts';
 
 type HttpSettings = SettingsOf<'http'>;
 

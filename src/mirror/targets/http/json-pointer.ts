@@ -1,7 +1,8 @@
 /**
- * JSON pointers, as RFC 6901 specifies them, with one more step: `name=value` leads from a list to its first element whose member
- * has that value. Pure.
+ * What is found in an answer by JSON pointers, as RFC 6901 specifies them, with one more step: `name=value` leads from a list to its
+ * first element whose member has that value. Pure.
  */
+import { z } from 'zod';
 
 /** The value at `pointer`; undefined if there is none. The pointer is valid: the settings have checked it. */
 export function valueAt(document: unknown, pointer: string): unknown {
@@ -30,4 +31,14 @@ export function isAbsent(document: unknown, pointer: string): boolean {
   const value = valueAt(document, pointer);
   if (value !== undefined) return value === null;
   return Array.isArray(valueAt(document, pointer.slice(0, pointer.lastIndexOf('/'))));
+}
+
+/** What `read` finds in an answer; if it finds nothing, the answer is unreadable, and `lack` says why. */
+export function reading<T>(read: (body: unknown) => T | undefined, lack: string) {
+  return z.unknown().transform((body, context): T => {
+    const found = read(body);
+    if (found !== undefined) return found;
+    context.addIssue({ code: 'custom', message: lack });
+    return z.NEVER;
+  });
 }

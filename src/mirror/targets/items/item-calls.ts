@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import type { CallContext, DeliveryOutcome, TargetFailure } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
-import { type AnswerHeaders, answerOf, dateOf, type Head } from '../calls/call-answers.ts';
+import { type AnswerHeaders, answerOf, dateOf, type Head, jsonOf } from '../calls/call-answers.ts';
 import type { TargetCaller, TargetRequest } from '../calls/caller.ts';
-import { jsonOf } from '../calls/json.ts';
 import type { KeptSecrets } from '../calls/kept-secrets.ts';
 import { type TokenSource, tokenFrom } from '../calls/token-source.ts';
 import type { DetailLog } from './creation-log.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { LockstepError } from '../../../base/errors.ts';
 import type { HookRequest, ReportedItem, Target } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
-import { jsonOf } from '../calls/json.ts';
+import { jsonOf } from '../calls/call-answers.ts';
 import { refused, type Verified } from '../calls/signature.ts';
 import type { TargetNeeds } from './item-calls.ts';
 

@@ -3,7 +3,7 @@
  * of the body in hexadecimal digits. The body has the time of sending, which has to be checked against replays.
  */
 import { z } from 'zod';
-import { jsonOf } from '../calls/json.ts';
+import { jsonOf } from '../calls/call-answers.ts';
 import { refused, verifyBodyDigest } from '../calls/signature.ts';
 import type { Hook } from '../items/item-hook.ts';
 

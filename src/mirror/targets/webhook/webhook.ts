@@ -5,7 +5,7 @@ import { LongInteger } from '../../../client/call/json.ts';
 import { isRedirect } from '../../../client/call/redirect.ts';
 import type { CallContext, DeliveryOutcome, HookRequest, HookVerdict, Target } from '../../../contract/target.ts';
 import type { SettingsOf } from '../../../settings/schema-target.ts';
-import { jsonOf } from '../calls/json.ts';
+import { jsonOf } from '../calls/call-answers.ts';
 import { secretUnread } from '../calls/secret-unread.ts';
 import { partsOf } from '../calls/secret-url.ts';
 import { refused, signatureHeaders, signingKey, verifyStandardWebhook } from '../calls/signature.ts';

@@ -6,7 +6,7 @@
  */
 import { plural } from '../../../base/counts.ts';
 import { idOf, toWireId } from '../../../client/call/dialect.ts';
-import { isPageSize } from '../../../client/lists/whole-lists.ts';
+import { isPageSize } from '../../../client/lists/scan-pages.ts';
 import type { WholeKind } from '../../../contract/kinds.ts';
 import { whyNot } from '../answer-words.ts';
 import { besideIn, getById, type ListSeen, readAgain, recordFrom } from '../lists.ts';

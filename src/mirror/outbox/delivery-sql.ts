@@ -1,3 +1,5 @@
+/** Conditions in SQL on deliveries: which are states of one task, which is older, and what may still happen. */
+
 /**
  * SQL: the deliveries of these two aliases are states of one task, for one target. `from` is known, and the other one is looked up,
  * among those of all syncs that have read the tasks of this scope: a sync may have had another name before.
@@ -16,3 +18,14 @@ export function isOlder(one: string, other: string): string {
 
 /** SQL: `o` is newer than `d`, and the target receives it, so it can replace `d`. */
 export const IS_NEWER = `${isSameTask('o', 'd')} and ${isOlder('d', 'o')} and o.reason is distinct from 'FILTERED'`;
+
+/** Longer than the timeouts of common gateways and of the programs behind them. */
+const LATE_SECONDS = 60;
+
+/**
+ * SQL: until when the target may make the change of an attempt that ended at this time without a clear answer, after it has shown the
+ * earlier state to the next delivery. A newer delivery of the task waits until then.
+ */
+export function unclearUntil(unclearAt: string): string {
+  return `${unclearAt} + interval '${LATE_SECONDS} s'`;
+}

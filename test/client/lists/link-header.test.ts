@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextLink } from '../../../src/client/http/link-header.ts';
+import { nextLink } from '../../../src/client/lists/beside.ts';
 
 test.each([
   ['<https://a.test/items?page=2>; rel="next"', 'https://a.test/items?page=2'],
