@@ -163,7 +163,7 @@ export function createClient(config: ClientConfig): Client {
       const exchanged = await exchange(pool, call.request, { ...options, timeoutMs, maxBodyBytes, sink: taking.sink });
       await tellHint(waited, exchanged.head);
       const isPoured = exchanged.head !== undefined && taking.sink?.accepts(exchanged.head) === true;
-      const whole = isPoured ? exchanged : unpacked(exchanged, maxBodyBytes);
+      const whole = isPoured ? exchanged : await unpacked(exchanged, maxBodyBytes);
       const outcome = withAge(
         cleaned(await taking.finish(whole, call, performance.now() - startedAt), endpoint),
         exchanged.head,

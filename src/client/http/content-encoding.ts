@@ -25,32 +25,24 @@ export function encodingOf({ headers }: Head): string | undefined {
   return encoding === '' || encoding === 'identity' ? undefined : encoding;
 }
 
-/** Decompresses the whole answer; if that fails, the answer stays unchanged and has the error. */
-export function unpacked(exchanged: Exchanged, maxBytes: number): Exchanged {
+/** Decompresses the whole answer; if that fails, the answer has no body, and the error. */
+export async function unpacked(exchanged: Exchanged, maxBytes: number): Promise<Exchanged> {
   const { head, body, error } = exchanged;
   const packing = head && packingOf(head);
   if (head === undefined || packing === undefined || packing === 'unknown' || error !== undefined) return exchanged;
   const plainHead = { ...head, headers: { ...head.headers, 'content-encoding': undefined } };
-  if (body.length === 0) return { ...exchanged, head: plainHead };
+  const pieces: Uint8Array[] = [];
+  const take = (piece: Uint8Array) => {
+    pieces.push(piece);
+    return undefined;
+  };
+  const packed = unpacking(packing, take, maxBytes);
   try {
-    return { ...exchanged, head: plainHead, body: unpack(packing, body, maxBytes) };
+    await packed.write(body);
+    await packed.end();
+    return { ...exchanged, head: plainHead, body: Buffer.concat(pieces) };
   } catch (problem) {
-    return { ...exchanged, head: plainHead, body: new Uint8Array(), error: stopped(problem, maxBytes) };
-  }
-}
-
-function unpack(packing: Encoding, body: Uint8Array, maxOutputLength: number): Uint8Array {
-  switch (packing) {
-    case 'gzip':
-      return zlib.gunzipSync(body, { maxOutputLength });
-    case 'br':
-      return zlib.brotliDecompressSync(body, { maxOutputLength });
-    case 'deflate':
-      return hasZlibHeader(body)
-        ? zlib.inflateSync(body, { maxOutputLength })
-        : zlib.inflateRawSync(body, { maxOutputLength });
-    default:
-      return packing satisfies never;
+    return { ...exchanged, head: plainHead, body: new Uint8Array(), error: problem };
   }
 }
 
@@ -83,7 +75,7 @@ export function unpacking(
         await take(piece);
       }
     } catch (error) {
-      throw stopped(error, maxBytes);
+      throw stopped(error);
     }
   }
 
@@ -122,9 +114,8 @@ function hasZlibHeader(body: Uint8Array): boolean {
   return (first & 0x0f) === 8 && (body.length < 2 || (first * 256 + second) % 31 === 0);
 }
 
-function stopped(error: unknown, maxBytes: number): unknown {
+function stopped(error: unknown): unknown {
   const code = codeOf(error) ?? '';
-  if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxBytes);
   if (!code.startsWith('Z_') && !code.startsWith('ERR_') && !code.includes('BROTLI')) return error;
   return new StoppedError('unpackable', 'a compressed body that is broken or truncated');
 }

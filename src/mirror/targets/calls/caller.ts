@@ -104,7 +104,7 @@ export function openCaller(config: CallerConfig): TargetCaller {
         ...(body !== undefined && { body }),
       };
       const exchanged = await exchange(pool, wire, { timeoutMs, maxBodyBytes: maxAnswerBytes, signal, mayDispatch });
-      answered = withoutSecretsIn(toAnswered(unpacked(exchanged, maxAnswerBytes), label), secrets);
+      answered = withoutSecretsIn(toAnswered(await unpacked(exchanged, maxAnswerBytes), label), secrets);
       await report(answered, permit, limitOf);
     } finally {
       permit.release();
