@@ -122,7 +122,7 @@ class KeyBudget implements Budget {
 
   stats(): BudgetStats {
     const nowMs = this.#now();
-    this.#leases.expire(nowMs);
+    this.#leases.tokens.expire(nowMs);
     const { interactive, batch } = this.#waits;
     return {
       ...this.#counts,
@@ -139,7 +139,7 @@ class KeyBudget implements Budget {
     this.#isClosed = true;
     this.#alarm.clear();
     clearImmediate(this.#soon);
-    this.#leases.drop();
+    this.#leases.tokens.drop();
     this.#queue.failAll(closedError(this.#key));
     // Frees our slots for the next process at once; if the store is unreachable, they expire.
     const giveBack = this.#slots.giveBack(this.#inFlight, this.#now());
@@ -171,13 +171,13 @@ class KeyBudget implements Budget {
 
   /** The token for a call that starts now; undefined if there is no token or no slot. */
   #usableToken(nowMs: number): Token | undefined {
-    this.#leases.expire(nowMs);
+    this.#leases.tokens.expire(nowMs);
     return this.#slots.room(this.#inFlight) === 0 ? undefined : this.#leases.due(nowMs);
   }
 
   /** Uses the token for a caller that has waited since `sinceMs`. */
   #admit(lane: Lane, sinceMs: number, nowMs: number): Taken {
-    this.#leases.use();
+    this.#leases.tokens.use();
     this.#counts.used++;
     this.#inFlight++;
     this.#waits[lane].add(nowMs - sinceMs);
@@ -214,7 +214,7 @@ class KeyBudget implements Budget {
       if (first === undefined) continue;
       const inRoom = this.#queue.alike(lane, room);
       const ready = this.#queue.alike(lane, room + more);
-      const covered = Math.min(ready, Math.max(0, this.#leases.covers(first.cost) - coveredBefore));
+      const covered = Math.min(ready, Math.max(0, this.#leases.tokens.covers(first.cost) - coveredBefore));
       coveredBefore += covered;
       const inLane = this.#queue.in(lane);
       const isLow = inLane > room && this.#isRunningLow(lane, first.cost, nowMs);
@@ -238,14 +238,14 @@ class KeyBudget implements Budget {
    */
   #isRunningLow(lane: Lane, cost: number, nowMs: number): boolean {
     const use = this.#used[lane];
-    const isPaced = (this.#leases.endAtMs ?? nowMs) > nowMs;
+    const isPaced = (this.#leases.tokens.endAtMs ?? nowMs) > nowMs;
     const bunch = isPaced ? 0 : Math.min(this.#inFlight, use.expected(nowMs, this.#horizonMs / 2));
-    return this.#leases.covers(cost) < Math.max(bunch, use.expected(nowMs, LOW_MS));
+    return this.#leases.tokens.covers(cost) < Math.max(bunch, use.expected(nowMs, LOW_MS));
   }
 
   /** Batch callers return one by one: their lease is renewed for all of them at once, shortly before it ends. */
   #askAtMs(lane: Lane): number {
-    const leaseEndsAtMs = lane === 'batch' ? (this.#leases.endAtMs ?? 0) : 0;
+    const leaseEndsAtMs = lane === 'batch' ? (this.#leases.tokens.endAtMs ?? 0) : 0;
     return Math.max(this.#leases.turnAtMs(lane), leaseEndsAtMs - RENEW_AHEAD_MS);
   }
 
@@ -277,7 +277,7 @@ class KeyBudget implements Budget {
     try {
       await answer;
     } catch (error) {
-      this.#leases.drop();
+      this.#leases.tokens.drop();
       this.#queue.failAll(error);
     }
     const isGone = this.#slots.whoIsGone(this.#now());

@@ -6,6 +6,7 @@
  * rejects that burst.
  */
 import {
+  type AcquireRequest,
   type BudgetStore,
   type Grant,
   type Lane,
@@ -29,14 +30,8 @@ export interface LeasesOptions {
   readonly storeTimeoutMs: number;
 }
 
-export interface LeaseRequest {
-  readonly lane: Lane;
-  readonly want: number;
-  readonly cost: number;
-  readonly withinMs: number | undefined;
-  /** Undefined while another request for slots is under way: this request is for tokens only. */
-  readonly slots: SlotAsk | undefined;
-}
+/** Without slots while another request for slots is under way. */
+type LeaseRequest = Pick<AcquireRequest, 'lane' | 'want' | 'cost' | 'withinMs' | 'slots'>;
 
 const FRESH_MS = 250;
 /** If the store has not answered lately, the process asks again this long before the next token is due. */
@@ -49,8 +44,9 @@ const SAME_STOP_MS = 1000;
 const LOWERED = 0.95;
 
 export class Leases {
+  /** Those that this process holds. */
+  readonly tokens = new TokenBuffer();
   readonly #options: LeasesOptions;
-  readonly #tokens = new TokenBuffer();
   readonly #clock = createStoreClock();
   readonly #asking = new Set<Lane | 'refresh'>();
   readonly #turnAtMs: Record<Lane, number> = { interactive: 0, batch: 0 };
@@ -81,11 +77,6 @@ export class Leases {
     return Math.max(0, Math.max(this.#blockedUntilMs, interactive, batch) - nowMs);
   }
 
-  /** When the last held token may be used; undefined if none is held. */
-  get endAtMs(): number | undefined {
-    return this.#tokens.at(-1)?.usableAtMs;
-  }
-
   isAsking(asking: Lane | 'refresh'): boolean {
     return this.#asking.has(asking);
   }
@@ -95,58 +86,39 @@ export class Leases {
     return this.#turnAtMs[lane];
   }
 
-  /** How many calls of this cost the held tokens cover. */
-  covers(cost: number): number {
-    return this.#tokens.covers(cost);
-  }
-
   /** The earliest known time at which the caller at this position can be served. */
   earliestAtMs(position: number, lane: Lane): number {
-    const held = this.#tokens.at(position);
+    const held = this.tokens.at(position);
     if (held !== undefined) return held.usableAtMs;
-    const last = this.#tokens.at(-1);
+    const { endAtMs, size } = this.tokens;
     const intervalMs = 1000 / (this.#ratePerSecond ?? this.#options.safe.pace.ratePerSecond);
-    const afterLastMs = last === undefined ? 0 : last.usableAtMs + (position - this.#tokens.size + 1) * intervalMs;
+    const afterLastMs = endAtMs === undefined ? 0 : endAtMs + (position - size + 1) * intervalMs;
     return Math.max(this.#turnAtMs[lane], afterLastMs);
   }
 
   /** The next token, if it may be used now. */
   due(nowMs: number): Token | undefined {
-    const token = this.#tokens.at(0);
+    const token = this.tokens.at(0);
     return token !== undefined && token.usableAtMs <= nowMs && this.#isFresh(nowMs) ? token : undefined;
-  }
-
-  /** Removes the token that `due` gave. */
-  use(): void {
-    this.#tokens.use();
-  }
-
-  /** Removes tokens past their grace. */
-  expire(nowMs: number): void {
-    this.#tokens.expire(nowMs);
-  }
-
-  drop(): void {
-    this.#tokens.drop();
   }
 
   /** When to look at the next token: at its time, or earlier to ask the store again. */
   attentionAtMs(nowMs: number): number {
-    const token = this.#tokens.at(0);
+    const token = this.tokens.at(0);
     if (token === undefined) return Number.POSITIVE_INFINITY;
     if (token.usableAtMs <= nowMs) return this.mustRefresh(nowMs) ? nowMs : token.expiresAtMs;
     return this.#isFresh(token.usableAtMs) ? token.usableAtMs : token.usableAtMs - REFRESH_AHEAD_MS;
   }
 
   mustRefresh(nowMs: number): boolean {
-    const token = this.#tokens.at(0);
+    const token = this.tokens.at(0);
     if (token === undefined || this.#asking.size > 0) return false;
     return token.usableAtMs - REFRESH_AHEAD_MS <= nowMs && !this.#isFresh(Math.max(nowMs, token.usableAtMs));
   }
 
   /** Asks whether the key was blocked meanwhile, and reports the slots needed. Throws BUDGET_STORE_AWAY. */
   refresh(slots: SlotAsk | undefined): Promise<void> {
-    return this.#ask('refresh', { lane: 'batch', want: 0, cost: 1, withinMs: undefined, slots });
+    return this.#ask('refresh', { lane: 'batch', want: 0, cost: 1, slots });
   }
 
   /** Leases the tokens the store can grant now. Throws BUDGET_STORE_AWAY. */
@@ -238,7 +210,7 @@ export class Leases {
     for (let index = 0; index < grant.granted; index++) {
       const inMs = grant.usableInMs + index * grant.intervalMs;
       const expiresAtMs = decidedAtMs + Math.max(0, inMs) + Math.max(safe.graceMs, lateMs);
-      this.#tokens.add({ cost, usableAtMs: decidedAtMs + inMs, expiresAtMs });
+      this.tokens.add({ cost, usableAtMs: decidedAtMs + inMs, expiresAtMs });
     }
   }
 
@@ -246,7 +218,7 @@ export class Leases {
     this.#blockedUntilMs = Math.max(this.#blockedUntilMs, atMs);
     this.#turnAtMs.interactive = Math.max(this.#turnAtMs.interactive, atMs);
     this.#turnAtMs.batch = Math.max(this.#turnAtMs.batch, atMs);
-    this.drop();
+    this.tokens.drop();
   }
 
   #isFresh(atMs: number): boolean {

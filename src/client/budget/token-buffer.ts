@@ -18,6 +18,11 @@ export class TokenBuffer {
     return this.#tokens.length;
   }
 
+  /** When the last token may be used; undefined if there is none. */
+  get endAtMs(): number | undefined {
+    return this.#tokens.at(-1)?.usableAtMs;
+  }
+
   /** The token at `index`, from 0; undefined if there is none. */
   at(index: number): Token | undefined {
     return this.#tokens.at(index);
