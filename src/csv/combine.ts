@@ -7,8 +7,8 @@ import type { CellCode } from '../base/reasons/cells.ts';
 import type { Facts } from '../base/reasons/reason.ts';
 import { cellFrom } from './cell-source.ts';
 import { MAX_LONG } from './cells.ts';
-import { CUSTOMER_REFERENCES, FIELDS, type Field } from './fields.ts';
-import { type CheckedRow, type OrderValues, type Problem, shownCell } from './validate.ts';
+import { CUSTOMER_REFERENCES, FIELDS, type Field, type OrderValues, type Values } from './fields.ts';
+import { type CheckedRow, type Problem, shownCell } from './validate.ts';
 
 export interface CombineLines {
   /** The sum of all lines, or the first amount that is not empty. */
@@ -213,8 +213,6 @@ function differencesOf(rows: readonly CheckedRow[], { amount }: CombineLines): r
 }
 
 const isEmpty = ({ code }: Problem) => code === 'AMOUNT_EMPTY';
-
-type Values = Partial<Record<Field, string>>;
 
 function joinDescriptions(values: Values, rows: readonly CheckedRow[]): readonly Problem[] {
   const text = [...new Set(rows.flatMap((row) => row.values.description ?? []))].join('; ');

@@ -20,6 +20,10 @@ export const FIELDS = [
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
+export type Values = Partial<Record<Field, string>>;
+/** Values by field, as text; amounts are exact decimals (-1234.5). */
+export type OrderValues = Readonly<Values>;
+
 /** A row must identify its customer by one of these. */
 export const CUSTOMER_REFERENCES = ['client_id', 'customer_email', 'customer_phone', 'customer_name'] as const;
 

@@ -1,6 +1,6 @@
 /** Notes that all orders of a file name one customer: its column may have the shop's own address, or that of an employee. */
 import { formatCount } from '../base/counts.ts';
-import type { OrderValues } from './validate.ts';
+import type { OrderValues } from './fields.ts';
 
 /** From so many orders on. */
 const LEAST_ORDERS = 10;

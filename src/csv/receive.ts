@@ -50,17 +50,20 @@ export interface ReceiveOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Received {
-  /** As the user named it; `stdin` for `-`. */
-  readonly name: string;
+interface Content {
   readonly sizeBytes: number;
   readonly unpackedBytes: number;
   /** Hex, of the bytes as received (before unpacking). */
   readonly sha256: string;
-  readonly isGzip: boolean;
   readonly isUtf8: boolean;
   /** The first MiB, unpacked. */
   readonly sample: Buffer;
+}
+
+export interface Received extends Content {
+  /** As the user named it; `stdin` for `-`. */
+  readonly name: string;
+  readonly isGzip: boolean;
   readonly time: ReadingTime;
   /** Reads it again, unpacked. Throws CSV_CHANGED at the end if the bytes differ from the received ones. */
   read(): AsyncGenerator<Buffer>;
@@ -95,12 +98,7 @@ interface Input extends OpenedFile {
   readonly signal: AbortSignal | undefined;
 }
 
-interface Facts {
-  readonly sizeBytes: number;
-  readonly unpackedBytes: number;
-  readonly sha256: string;
-  readonly isUtf8: boolean;
-  readonly sample: Buffer;
+interface Facts extends Content {
   readonly modifiedMs: number;
 }
 

@@ -1,5 +1,5 @@
 /** Which line of a report is no order but the total of others, by its words. */
-import type { Field } from './fields.ts';
+import type { OrderValues } from './fields.ts';
 
 /** What a total is called, what may be before its name, and what may be behind it. */
 const BEFORE = 'grand|sub|sous|overall|report|page|final|gesamt|zwischen|suma|sum[ae]|eind|genel|ara';
@@ -29,19 +29,17 @@ const TOTALS = new RegExp(
   'iu',
 );
 
-type Values = { readonly [F in Field]?: string };
-
 /**
  * No order has such a number, and none is described so; but a customer may be called so, if the row has a number
  * or names the customer by more than a name. `above`: the name in the row above. A spreadsheet adds "Ann Lee Total" below the rows of Ann Lee.
  */
-export function isTotals({ order_id, description, ...values }: Values, above: string): boolean {
+export function isTotals({ order_id, description, ...values }: OrderValues, above: string): boolean {
   const name = isFound(values) ? '' : (values.customer_name ?? '');
   const behind = name.startsWith(`${above} `) ? name.slice(above.length + 1) : '';
   return [order_id ?? name, description, behind].some((cell) => cell !== undefined && TOTALS.test(cell));
 }
 
 /** Whether the row names its customer by more than a name. */
-export function isFound({ client_id, customer_email, customer_phone }: Values): boolean {
+export function isFound({ client_id, customer_email, customer_phone }: OrderValues): boolean {
   return (client_id ?? customer_email ?? customer_phone) !== undefined;
 }

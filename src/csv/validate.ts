@@ -12,14 +12,11 @@ import { type CellProblem, type CellReader, cellReaders } from './cells.ts';
 import { namelessColumn } from './column-names.ts';
 import type { ColumnMapping } from './columns.ts';
 import type { DetectedEncoding } from './encoding.ts';
-import { CUSTOMER_REFERENCES, type Field } from './fields.ts';
+import { CUSTOMER_REFERENCES, type Field, type OrderValues, type Values } from './fields.ts';
 import type { Format } from './format.ts';
 import { isLaterHeader } from './header.ts';
 import type { TextRow } from './read.ts';
 import { isFound, isTotals } from './totals-line.ts';
-
-/** Values by field, as text; amounts are exact decimals (-1234.5). */
-export type OrderValues = { readonly [F in Field]?: string };
 
 /** `reasons/cells.ts` lists the codes and their facts. */
 export interface Problem {
@@ -29,35 +26,31 @@ export interface Problem {
   readonly facts: Facts & { readonly line: number };
 }
 
-/** A line of the file. */
-export interface SourceLine {
+interface SourceLine {
   /** Where it begins. */
   readonly line: number;
   readonly cells: readonly string[];
 }
 
-/** `lines`: all lines of an order that has several, the first one included. */
+interface ReadRow extends SourceLine {
+  /** All lines of an order that has several, the first one included. */
+  readonly lines?: readonly SourceLine[];
+  /** Those that could be read. */
+  readonly values: OrderValues;
+}
+
 export type CheckedRow =
-  | {
+  | (ReadRow & {
       readonly status: 'valid';
-      readonly line: number;
-      readonly cells: readonly string[];
-      readonly lines?: readonly SourceLine[];
-      readonly values: OrderValues;
       readonly warnings: readonly Problem[];
       readonly isUnended?: boolean | undefined;
-    }
-  | {
+    })
+  | (ReadRow & {
       readonly status: 'invalid';
-      readonly line: number;
-      readonly cells: readonly string[];
       /** The order_id that an earlier load gave to a row whose cells cannot be read. */
       readonly label?: string;
-      readonly lines?: readonly SourceLine[];
-      /** The values that could be read. */
-      readonly values: OrderValues;
       readonly problems: readonly Problem[];
-    };
+    });
 
 export interface Rules {
   /** The header, or numbered columns. */
@@ -217,8 +210,6 @@ export class RowValidator {
     return /\d$/.test(cells[index] ?? '') && /^(?:\d\d|\d{3}(?:\.\d+)?)$/.test(cells[index + 1] ?? '');
   }
 }
-
-type Values = Partial<Record<Field, string>>;
 
 interface Column {
   readonly field: Field;

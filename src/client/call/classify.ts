@@ -27,7 +27,7 @@ const NOT_APPLIED = new Set([
 
 export interface Call {
   readonly operation: OperationName;
-  /** Method and URL, for messages. */
+  /** Method and URL without ids and query, for messages. */
   readonly label: string;
 }
 

@@ -12,15 +12,7 @@
  */
 import type { RateHint } from '../budget/budget.ts';
 import { MAX_HINT_MS } from '../budget/hints.ts';
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-/** Names lower-case, as Node gives them. */
-export interface AnswerHead {
-  readonly headers: Headers;
-  /** Epoch time; an epoch reset is measured against the service's own Date if that is readable. */
-  readonly arrivedAtMs: number;
-}
+import type { Head } from '../http/exchange.ts';
 
 const SECOND = 1000;
 /** A larger reset is a time, not a duration: this is 2001 in seconds. */
@@ -37,8 +29,11 @@ const TELLING = [
   ...PREFIXES.flatMap((name) => [`${name}-limit`, `${name}-remaining`]),
 ];
 
-/** Undefined if the headers say nothing about a limit. */
-export function rateHintOf({ headers, arrivedAtMs }: AnswerHead): RateHint | undefined {
+/**
+ * Undefined if the headers say nothing about a limit. An epoch reset is measured against the service's own Date if that is
+ * readable.
+ */
+export function rateHintOf({ headers, arrivedAtMs }: Pick<Head, 'headers' | 'arrivedAtMs'>): RateHint | undefined {
   if (!TELLING.some((name) => headers[name] !== undefined)) return undefined;
   const textOf = (name: string) => {
     const value = headers[name];

@@ -6,6 +6,7 @@ import { version } from '../../base/version.ts';
 import { type Operation, PREFIXES, type Prefix } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations.ts';
 import type { WireRequest } from '../http/exchange.ts';
+import type { Call } from './classify.ts';
 import { type Dialect, isJsonObject } from './dialect.ts';
 import { wireJson } from './json.ts';
 
@@ -44,11 +45,8 @@ export interface Wire {
   readonly hasSlash?: boolean;
 }
 
-export interface LabelledRequest {
-  readonly operation: OperationName;
+export interface LabelledRequest extends Call {
   readonly request: WireRequest;
-  /** Method and URL without ids and query, for messages. */
-  readonly label: string;
 }
 
 /** Checks an account's settings. Throws BASE_URL_INVALID, API_KEY_INVALID or AUTHORIZATION_INVALID. */

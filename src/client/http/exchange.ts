@@ -45,6 +45,7 @@ export interface Head {
   readonly httpStatus: number;
   /** Epoch time. */
   readonly arrivedAtMs: number;
+  /** Names lower-case, as Node gives them. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 

@@ -1,20 +1,21 @@
-/** How long a service asks callers to wait. Pure: headers and the time in, milliseconds out. */
-
-const SECOND = 1000;
-/** Without a readable header (RFC 9110, 10.2.3). */
-const DEFAULT_RETRY_AFTER_MS = SECOND;
-/** The longest a service, or a wrong header, may stop an account at a time. */
-const MAX_RETRY_AFTER_MS = 15 * 60 * SECOND;
-
 /**
- * Names lower-case, as Node gives them:
+ * How long a service asks callers to wait. Pure: headers and the time in, milliseconds out. Names of headers are lower-case, as
+ * Node gives them:
  *
  * - `retry-after-ms` and `x-ms-retry-after-ms`: milliseconds. Azure sends them, and its SDKs prefer them
  *   (https://github.com/Azure/azure-sdk-for-js, throttlingRetryStrategy.ts).
  * - `retry-after`: seconds, or an HTTP date.
  * - `date`: the service's own clock; the date in Retry-After is measured against it if both are readable.
  */
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+import type { Head } from './exchange.ts';
+
+type Headers = Head['headers'];
+
+const SECOND = 1000;
+/** Without a readable header (RFC 9110, 10.2.3). */
+const DEFAULT_RETRY_AFTER_MS = SECOND;
+/** The longest a service, or a wrong header, may stop an account at a time. */
+const MAX_RETRY_AFTER_MS = 15 * 60 * SECOND;
 
 const IN_MS = ['retry-after-ms', 'x-ms-retry-after-ms'];
 

@@ -5,6 +5,7 @@
  */
 import { LockstepError } from '../../base/errors.ts';
 import type { Kept, ScannedRecord } from './pass.ts';
+import type { Window } from './window.ts';
 
 type Read<R> = (page: number, size: number) => Promise<readonly R[]>;
 
@@ -18,11 +19,6 @@ export function rereadConflicts<R extends ScannedRecord>(read: Read<R>): Read<R>
     if (id !== undefined) throw notUnique(id, 'on one page of a list');
     return again;
   };
-}
-
-interface Page {
-  readonly page: number;
-  readonly size: number;
 }
 
 /** Two pages show a record differently: two records share its id, or it has changed, and replicas or caches do not agree yet. */
@@ -48,9 +44,9 @@ export function checkedKeep<R extends ScannedRecord, A extends readonly unknown[
   read: Read<R>,
   keep: (records: readonly R[], ...more: A) => Promise<Kept>,
 ): { readonly read: Read<R>; readonly keep: (records: readonly R[], ...more: A) => Promise<Kept> } {
-  const pageOf = new WeakMap<readonly R[], Page>();
+  const pageOf = new WeakMap<readonly R[], Window>();
   /** By the number of the call to `keep`. */
-  const pages: (Page | undefined)[] = [];
+  const pages: (Window | undefined)[] = [];
   let conflicts = 0;
   return {
     async read(page, size) {
@@ -73,9 +69,14 @@ export function checkedKeep<R extends ScannedRecord, A extends readonly unknown[
 }
 
 /** @throws ShownApart if both exist at once: one was seen before and after the other */
-async function checkApart<R extends ScannedRecord>(read: Read<R>, id: string, one: Page, other: Page): Promise<void> {
+async function checkApart<R extends ScannedRecord>(
+  read: Read<R>,
+  id: string,
+  one: Window,
+  other: Window,
+): Promise<void> {
   if (one.page === other.page && one.size === other.size) return;
-  const hashOn = async ({ page, size }: Page) => (await read(page, size)).find((record) => record.id === id)?.hash;
+  const hashOn = async ({ page, size }: Window) => (await read(page, size)).find((record) => record.id === id)?.hash;
   const before = await hashOn(one);
   const between = before === undefined ? undefined : await hashOn(other);
   if (between === undefined || between === before) return;

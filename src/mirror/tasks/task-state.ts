@@ -9,6 +9,7 @@ import { type Dialect, flagOf, idOf, isJsonObject } from '../../client/call/dial
 import { type Json, type JsonObject, textOf } from '../../client/call/json.ts';
 import { singular } from '../../contract/kinds.ts';
 import type { TaskEvent, TaskState } from '../../contract/target.ts';
+import type { KnownTask, TaskScope } from '../../engine/ledger/tasks/task-versions.ts';
 import { stateWord } from '../targets/items/wanted-state.ts';
 import type { TaskRead } from '../targets/service/service.ts';
 
@@ -99,9 +100,7 @@ function wordFlag(value: Json): boolean | undefined {
   return OPEN_WORDS.has(word) ? false : undefined;
 }
 
-export interface TaskChange {
-  readonly sync: string;
-  readonly scope: string;
+export interface TaskChange extends TaskScope {
   /** Undefined: no run has seen it; a target has reported it. */
   readonly runId: string | undefined;
   readonly task: TaskState;
@@ -111,11 +110,7 @@ export interface TaskChange {
   readonly seenAt: Date;
 }
 
-interface KnownState {
-  readonly isCompleted: boolean;
-  readonly isGone: boolean;
-  readonly hash: string;
-}
+type KnownState = Pick<KnownTask, 'isCompleted' | 'isGone' | 'hash'>;
 
 /**
  * Undefined if nothing has changed. Completing and reopening take precedence over other changes: the delivered state holds all

@@ -2,7 +2,7 @@
 import type { Facts } from '../../base/reasons/reason.ts';
 import { storable } from '../../base/texts.ts';
 import type { CustomerFields } from '../../contract/records.ts';
-import type { OrderValues } from '../../csv/validate.ts';
+import type { OrderValues } from '../../csv/fields.ts';
 
 /**
  * An order's content, without its customer: what is given of `order_id`, `description`, `amount` and `status`. The amount is

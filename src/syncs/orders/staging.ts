@@ -2,7 +2,7 @@
 import { LockstepError } from '../../base/errors.ts';
 import type { Cause } from '../../base/reasons/reason.ts';
 import { storable } from '../../base/texts.ts';
-import type { OrderValues } from '../../csv/validate.ts';
+import type { OrderValues } from '../../csv/fields.ts';
 import { type FileLine, type StagedOrder, stageOrders } from '../../engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
 import type { Queryable } from '../../storage/queryable.ts';

@@ -8,19 +8,15 @@ import { messageOf } from '../../../base/errors.ts';
 import { withoutSecrets } from '../../../base/without-secrets.ts';
 import type { Permit, Taken } from '../../../client/budget/budget.ts';
 import { unpacked } from '../../../client/http/content-encoding.ts';
-import { exchange } from '../../../client/http/exchange.ts';
+import { exchange, type WireRequest } from '../../../client/http/exchange.ts';
 import { openPool } from '../../../client/http/pool.ts';
 import { retryAfterMs } from '../../../client/http/retry-after.ts';
 import type { CallContext, TargetFailure } from '../../../contract/target.ts';
 import { guardedLookup, hostProblem } from './address-guard.ts';
 import { type Answered, addressRefused, type Head, toAnswered } from './call-answers.ts';
 
-export interface TargetRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Appended to the target's base address: begins with a slash or is a query; empty for that address itself. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+/** Its path is appended to the target's base address: begins with a slash or is a query; empty for that address itself. */
+export interface TargetRequest extends WireRequest {
   /** Whether it changes nothing at the target. Default: of GET and HEAD. */
   readonly isRead?: boolean;
   /** Follow answers that the resource has another address (301, 307, 308) on the same origin; for reads only. */

@@ -21,7 +21,7 @@ export interface VendorHooks {
   remove(calls: Calls, hook: OutsideHook): Promise<Asked<unknown>>;
 }
 
-interface Settings {
+export interface AdminSettings {
   readonly name: string;
   readonly token?: SecretRef | undefined;
   readonly hookSecret?: SecretRef | undefined;
@@ -30,7 +30,7 @@ interface Settings {
 export function withAdmin(
   target: Target,
   vendor: Speaker,
-  { name, token, hookSecret }: Settings,
+  { name, token, hookSecret }: AdminSettings,
   needs: TargetNeeds,
   { check, hooks }: VendorAdmin,
 ): Target {

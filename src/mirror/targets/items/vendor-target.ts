@@ -13,7 +13,6 @@ import type {
   TargetFailure,
   UnreadItem,
 } from '../../../contract/target.ts';
-import type { SecretRef } from '../../../settings/fields.ts';
 import type { ItemSettings } from '../../../settings/target-items.ts';
 import { createUnlessUnseen, unseen } from './create-once.ts';
 import type { LoggedCreation } from './creation-log.ts';
@@ -26,7 +25,7 @@ import type { VendorAnswers } from './item-outcome.ts';
 import { type Page, readChanges } from './item-pages.ts';
 import { type Asked, type ItemFound, type ItemSystem, type Items, itemTarget, type Missing } from './item-target.ts';
 import { markerAtEnd } from './marker.ts';
-import { type VendorAdmin, withAdmin } from './vendor-admin.ts';
+import { type AdminSettings, type VendorAdmin, withAdmin } from './vendor-admin.ts';
 import { isSameName } from './wanted-state.ts';
 
 export interface Vendor<Item extends ItemState> extends VendorAnswers, ItemNaming, Pick<ItemSystem<Item>, 'noun'> {
@@ -83,10 +82,7 @@ export interface VendorItems<Item> extends Pick<Items<Item>, 'read' | 'write' | 
 
 export type DetailedItems<Item> = VendorItems<Item> & DetailItems<Item>;
 
-export interface VendorSettings {
-  readonly name: string;
-  readonly token?: SecretRef | undefined;
-  readonly hookSecret?: SecretRef | undefined;
+interface VendorSettings extends AdminSettings {
   readonly create: boolean;
   readonly columns: Readonly<Record<string, string>>;
   readonly whenGone?: ItemSettings['whenGone'];

@@ -6,11 +6,10 @@
  */
 import { codeOf, messageOf } from '../../../base/errors.ts';
 import { certificateProblem } from '../../../client/call/failures.ts';
-import type { DeliveryOutcome } from '../../../contract/target.ts';
+import type { TargetFailure } from '../../../contract/target.ts';
 import type { TaskTable } from './postgres-table.ts';
 
-type Failure = Extract<DeliveryOutcome, { status: 'later' | 'refused' | 'disabled' }>;
-type Kind = Pick<Failure, 'status' | 'reason'> & { readonly remedy?: string };
+type Kind = Pick<TargetFailure, 'status' | 'reason'> & { readonly remedy?: string };
 
 export const TABLE_MISSING = '42P01';
 export const COLUMN_MISSING = '42703';
@@ -29,7 +28,7 @@ export interface FailedWhere {
 }
 
 /** From a statement, or the connection it needed. Throws defects. */
-export function postgresFailure(error: unknown, table: TaskTable, where: FailedWhere): Failure {
+export function postgresFailure(error: unknown, table: TaskTable, where: FailedWhere): TargetFailure {
   const said = messageOf(error).slice(0, MAX_MESSAGE);
   const { status, reason, remedy } = kindOf(error, said, table, where);
   return { status, reason, detail: remedy === undefined ? `Postgres: ${said}` : `Postgres: ${said}; ${remedy}` };

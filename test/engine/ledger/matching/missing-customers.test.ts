@@ -1,6 +1,6 @@
 /** Customers that a load needs: one per person, created by a run of their own with exclusive use of the customers. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { OrderValues } from '../../../../src/csv/validate.ts';
+import type { OrderValues } from '../../../../src/csv/fields.ts';
 import { CONTACT_LINK } from '../../../../src/engine/ledger/matching/contact-links.ts';
 import {
   type Creating,
