@@ -90,15 +90,7 @@ export function itemTarget<Item extends ItemState>(
       if (nothing !== undefined) return nothing;
       const items = await system.open(context);
       if ('status' in items) return items;
-      const { itemId } = delivery;
-      const found: ItemFound<Item> =
-        itemId === undefined ? await items.findOrCreate(delivery) : await read(system, items, itemId);
-      if (found.status === 'missing') return itemMissing(system, delivery, found);
-      if (found.status !== 'ok') return found;
-      if (isGone(delivery)) return afterGone(system, items, delivery, found.value);
-      const outcome = await write(system, items, delivery, found, context);
-      // A linked item that was moved has another id now.
-      return itemId === found.value.itemId ? outcome : withLink(system, outcome, found.value, found.isNew);
+      return new ItemDelivery(system, items, delivery).outcome(context);
     },
 
     async readItem(itemId, context): Promise<ItemRead> {
@@ -112,6 +104,109 @@ export function itemTarget<Item extends ItemState>(
       return { status: 'found', item };
     },
   };
+}
+
+/** What one delivery does with the items of an open system. */
+class ItemDelivery<Item extends ItemState> {
+  readonly #system: ItemSystem<Item>;
+  readonly #items: Items<Item>;
+  readonly #delivery: Delivery;
+
+  constructor(system: ItemSystem<Item>, items: Items<Item>, delivery: Delivery) {
+    this.#system = system;
+    this.#items = items;
+    this.#delivery = delivery;
+  }
+
+  async outcome({ mayOverwrite }: CallContext): Promise<DeliveryOutcome> {
+    const { itemId } = this.#delivery;
+    const found: ItemFound<Item> =
+      itemId === undefined
+        ? await this.#items.findOrCreate(this.#delivery)
+        : await read(this.#system, this.#items, itemId);
+    if (found.status === 'missing') return this.#missing(found);
+    if (found.status !== 'ok') return found;
+    if (isGone(this.#delivery)) return this.#afterGone(found.value);
+    const outcome = await this.#write(found, mayOverwrite);
+    // A linked item that was moved has another id now.
+    return itemId === found.value.itemId ? outcome : this.#withLink(outcome, found.value, found.isNew);
+  }
+
+  async #afterGone(item: Item): Promise<DeliveryOutcome> {
+    if (this.#system.settings.whenGone === 'close') return this.#align(item, { status: 'cancelled' });
+    const unchanged = { status: 'already', detail: `${item.itemId} is ${item.status}` } as const;
+    const commented = await this.#items.details?.commentGone(this.#delivery, item);
+    return commented === undefined ? unchanged : withDetails(unchanged, [commented]);
+  }
+
+  /**
+   * The state and, for systems that have them, the fields and comments. Fields are written while the item is open: a system may
+   * not let a completed one be changed. A field that is refused stops neither the state nor the other fields.
+   */
+  async #write(
+    { value: item, isNew = false, given }: Extract<ItemFound<Item>, { status: 'ok' }>,
+    mayOverwrite: CallContext['mayOverwrite'],
+  ): Promise<DeliveryOutcome> {
+    const delivery = this.#delivery;
+    const wanted = wantedState(delivery.task, this.#system.settings.columns);
+    const { details } = this.#items;
+    const alignOwn = () => this.#align(item, wanted, mayOverwrite);
+    if (details === undefined) return alignOwn();
+    const found = { item, isNew, given };
+    const early = item.isCompleted ? undefined : await details.writeFields(delivery, found);
+    if (early?.failure !== undefined && early.failure.status !== 'refused') return early.failure;
+    const outcome = await alignOwn();
+    if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
+    const staysCompleted = item.isCompleted && (wanted.status === 'completed' || outcome.status === 'already');
+    const isFinal = staysCompleted && this.#system.isFinalWhenCompleted === true;
+    const fields = early ?? (isFinal ? { done: [] } : await details.writeFields(delivery, found));
+    return withDetails(outcome, [fields, await details.writeComments(delivery, found)]);
+  }
+
+  async #align(item: Item, wanted: Wanted, mayOverwrite?: CallContext['mayOverwrite']): Promise<DeliveryOutcome> {
+    const { itemId, status: from } = item;
+    const isSure = this.#system.saysState?.(item) !== false;
+    if (isSure && isInState(item, wanted)) {
+      return { status: 'already', detail: `${itemId} is ${from}, which is ${describeWanted(wanted)}` };
+    }
+    const overwriting = isSure && !item.isAlwaysOpen ? await mayOverwrite?.(item) : undefined;
+    if (overwriting === 'no') {
+      const detail = `${itemId} is ${from}: it was changed there after Lockstep last saw it, so its state stays and the change is applied to the task`;
+      return { status: 'already', detail };
+    }
+    const written = await this.#items.write(item, wanted, this.#delivery);
+    if (written.status === 'missing') return this.#missing(written);
+    if (written.status !== 'ok') return written;
+    const { to, note, shown = to } = written.value;
+    if (shown !== to) {
+      const detail = `${itemId}: the target accepted the call and left the ${this.#system.noun} ${shown} instead of ${to}: set it there by hand, or give the token the permission, then replay`;
+      return { status: 'refused', reason: 'STATE_KEPT', detail };
+    }
+    const doubt = overwriting === 'unsure' ? `an earlier delivery or a person had set it to ${from}` : undefined;
+    const details = [`${itemId}: ${from} → ${to}`, note, doubt].filter((one) => one !== undefined);
+    return { status: 'delivered', detail: details.join('; ') };
+  }
+
+  /** The link is written with the outcome, also of a failure; if that fails, the next attempt finds the item and links it. */
+  #withLink(outcome: DeliveryOutcome, { itemId, status }: Item, isNew = false): DeliveryOutcome {
+    if (outcome.status === 'skipped') return outcome;
+    if (!isNew || (outcome.status !== 'delivered' && outcome.status !== 'already')) return { ...outcome, itemId };
+    const now = outcome.status === 'already' ? `${itemId} is ${status}` : outcome.detail;
+    return { status: 'delivered', itemId, detail: `${this.#system.noun} created; ${now}` };
+  }
+
+  /** An item that is not shown may still exist. So no other one is created until a person says that it is gone. */
+  #missing({ detail }: Missing): DeliveryOutcome {
+    const { noun, howToLink, settings } = this.#system;
+    const { account, task } = this.#delivery;
+    const remove = `lockstep links remove --target ${settings.name} --account ${account} --task ${task.kind}:${task.id}`;
+    const other = settings.create
+      ? 'and replay: then another one is created'
+      : `and link the task with another one (${howToLink}), then replay`;
+    const ifDeleted = isGone(this.#delivery) ? 'nothing is left to do' : `run \`${remove}\`, ${other}`;
+    const remedy = `the ${noun} is deleted, or the token may not see it: give the token access, and replay; if it is deleted, ${ifDeleted}`;
+    return { status: 'refused', reason: 'ITEM_MISSING', detail: `${detail}; ${remedy}` };
+  }
 }
 
 function whyNothingToDo<Item extends ItemState>(
@@ -144,44 +239,6 @@ async function read<Item extends ItemState>(
   return { status: 'refused', reason: 'ITEM_ID_INVALID', detail };
 }
 
-async function afterGone<Item extends ItemState>(
-  system: ItemSystem<Item>,
-  items: Items<Item>,
-  delivery: Delivery,
-  item: Item,
-): Promise<DeliveryOutcome> {
-  if (system.settings.whenGone === 'close') return align(system, items, delivery, item, { status: 'cancelled' });
-  const unchanged = { status: 'already', detail: `${item.itemId} is ${item.status}` } as const;
-  const commented = await items.details?.commentGone(delivery, item);
-  return commented === undefined ? unchanged : withDetails(unchanged, [commented]);
-}
-
-/**
- * The state and, for systems that have them, the fields and comments. Fields are written while the item is open: a system may
- * not let a completed one be changed. A field that is refused stops neither the state nor the other fields.
- */
-async function write<Item extends ItemState>(
-  system: ItemSystem<Item>,
-  items: Items<Item>,
-  delivery: Delivery,
-  { value: item, isNew = false, given }: Extract<ItemFound<Item>, { status: 'ok' }>,
-  { mayOverwrite }: CallContext,
-): Promise<DeliveryOutcome> {
-  const wanted = wantedState(delivery.task, system.settings.columns);
-  const { details } = items;
-  const alignOwn = () => align(system, items, delivery, item, wanted, mayOverwrite);
-  if (details === undefined) return alignOwn();
-  const found = { item, isNew, given };
-  const early = item.isCompleted ? undefined : await details.writeFields(delivery, found);
-  if (early?.failure !== undefined && early.failure.status !== 'refused') return early.failure;
-  const outcome = await alignOwn();
-  if (outcome.status !== 'delivered' && outcome.status !== 'already') return outcome;
-  const staysCompleted = item.isCompleted && (wanted.status === 'completed' || outcome.status === 'already');
-  const isFinal = staysCompleted && system.isFinalWhenCompleted === true;
-  const fields = early ?? (isFinal ? { done: [] } : await details.writeFields(delivery, found));
-  return withDetails(outcome, [fields, await details.writeComments(delivery, found)]);
-}
-
 function withDetails(
   outcome: DeliveryOutcome & { readonly detail?: string },
   written: readonly Detailed[],
@@ -192,64 +249,4 @@ function withDetails(
   const all = [detail, ...done].join('; ');
   if (failure !== undefined) return { ...failure, detail: `${all}; ${failure.detail}` };
   return done.length === 0 ? outcome : { ...outcome, status: 'delivered', detail: all };
-}
-
-async function align<Item extends ItemState>(
-  system: ItemSystem<Item>,
-  items: Items<Item>,
-  delivery: Delivery,
-  item: Item,
-  wanted: Wanted,
-  mayOverwrite?: CallContext['mayOverwrite'],
-): Promise<DeliveryOutcome> {
-  const { itemId, status: from } = item;
-  const isSure = system.saysState?.(item) !== false;
-  if (isSure && isInState(item, wanted)) {
-    return { status: 'already', detail: `${itemId} is ${from}, which is ${describeWanted(wanted)}` };
-  }
-  const overwriting = isSure && !item.isAlwaysOpen ? await mayOverwrite?.(item) : undefined;
-  if (overwriting === 'no') {
-    const detail = `${itemId} is ${from}: it was changed there after Lockstep last saw it, so its state stays and the change is applied to the task`;
-    return { status: 'already', detail };
-  }
-  const written = await items.write(item, wanted, delivery);
-  if (written.status === 'missing') return itemMissing(system, delivery, written);
-  if (written.status !== 'ok') return written;
-  const { to, note, shown = to } = written.value;
-  if (shown !== to) {
-    const detail = `${itemId}: the target accepted the call and left the ${system.noun} ${shown} instead of ${to}: set it there by hand, or give the token the permission, then replay`;
-    return { status: 'refused', reason: 'STATE_KEPT', detail };
-  }
-  const doubt = overwriting === 'unsure' ? `an earlier delivery or a person had set it to ${from}` : undefined;
-  const details = [`${itemId}: ${from} → ${to}`, note, doubt].filter((one) => one !== undefined);
-  return { status: 'delivered', detail: details.join('; ') };
-}
-
-/** The link is written with the outcome, also of a failure; if that fails, the next attempt finds the item and links it. */
-function withLink<Item extends ItemState>(
-  { noun }: ItemSystem<Item>,
-  outcome: DeliveryOutcome,
-  { itemId, status }: Item,
-  isNew = false,
-): DeliveryOutcome {
-  if (outcome.status === 'skipped') return outcome;
-  if (!isNew || (outcome.status !== 'delivered' && outcome.status !== 'already')) return { ...outcome, itemId };
-  const now = outcome.status === 'already' ? `${itemId} is ${status}` : outcome.detail;
-  return { status: 'delivered', itemId, detail: `${noun} created; ${now}` };
-}
-
-/** An item that is not shown may still exist. So no other one is created until a person says that it is gone. */
-function itemMissing<Item extends ItemState>(
-  { noun, howToLink, settings }: ItemSystem<Item>,
-  delivery: Delivery,
-  { detail }: Missing,
-): DeliveryOutcome {
-  const { account, task } = delivery;
-  const remove = `lockstep links remove --target ${settings.name} --account ${account} --task ${task.kind}:${task.id}`;
-  const other = settings.create
-    ? 'and replay: then another one is created'
-    : `and link the task with another one (${howToLink}), then replay`;
-  const ifDeleted = isGone(delivery) ? 'nothing is left to do' : `run \`${remove}\`, ${other}`;
-  const remedy = `the ${noun} is deleted, or the token may not see it: give the token access, and replay; if it is deleted, ${ifDeleted}`;
-  return { status: 'refused', reason: 'ITEM_MISSING', detail: `${detail}; ${remedy}` };
 }
