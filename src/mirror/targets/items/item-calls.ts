@@ -88,10 +88,36 @@ export async function connect(
   let token = first;
   let vendorTime: Date | undefined;
 
+  const askWith = async <T>(
+    { method, path, headers: own, body, content, secrets: given = [], takesText = false, ...more }: ItemRequest,
+    schema: z.ZodType<T>,
+  ): Promise<Asked<WithHeaders<T>>> => {
+    const headers = vendor.headersOf(token);
+    const secrets = [token, ...given, ...(headers.authorization ?? '').split(' ')].filter(
+      ({ length }) => length >= MIN_TOKEN_LENGTH,
+    );
+    const call = `${`${method} ${path.replace(/\?.*$/, '')}`.trim()} of ${vendor.name}`;
+    const written = content ?? (body === undefined ? undefined : JSON.stringify(body));
+    const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
+    const all = { ...headers, ...type, ...own };
+    const sent = written === undefined ? {} : { body: written };
+    const followsMoves = method === 'GET' && vendor.followsMoves === true;
+    const request = { ...more, method, path, headers: all, followsMoves, secrets, ...sent };
+    const judged = await sendJudged(vendor, call, request, context, needs);
+    if (judged.status !== 'judged') return judged;
+    const { reply, failure, cutOff = failure } = judged;
+    if (cutOff !== undefined) return cutOff;
+    // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
+    const isReadable = takesText || reply.body !== undefined || reply.text.trim() === '';
+    const read = schema.safeParse(reply.body);
+    if (!read.success) return unreadable(reply, call, lackOf(read.error));
+    if (!isReadable) return unreadable(reply, call);
+    return { status: 'ok', value: { value: read.data, headers: reply.headers } };
+  };
   const askWhole: Calls['askWhole'] = async (request, schema) => {
     const asked = await renewing(tokens, token, (present) => {
       token = present;
-      return askWith(vendor, token, needs, context, request, schema);
+      return askWith(request, schema);
     });
     if (asked.status === 'ok') vendorTime ??= dateOf(asked.value.headers);
     return asked;
@@ -117,37 +143,6 @@ export async function renewing<Answer extends { readonly status: string; readonl
     if (typeof renewed !== 'string') return renewed;
     token = renewed;
   }
-}
-
-async function askWith<T>(
-  vendor: Speaker,
-  token: string,
-  needs: TargetNeeds,
-  context: CallContext,
-  { method, path, headers: own, body, content, secrets: given = [], takesText = false, ...more }: ItemRequest,
-  schema: z.ZodType<T>,
-): Promise<Asked<WithHeaders<T>>> {
-  const headers = vendor.headersOf(token);
-  const secrets = [token, ...given, ...(headers.authorization ?? '').split(' ')].filter(
-    ({ length }) => length >= MIN_TOKEN_LENGTH,
-  );
-  const call = `${`${method} ${path.replace(/\?.*$/, '')}`.trim()} of ${vendor.name}`;
-  const written = content ?? (body === undefined ? undefined : JSON.stringify(body));
-  const type: TargetRequest['headers'] = written === undefined ? {} : { 'content-type': 'application/json' };
-  const all = { ...headers, ...type, ...own };
-  const sent = written === undefined ? {} : { body: written };
-  const followsMoves = method === 'GET' && vendor.followsMoves === true;
-  const request = { ...more, method, path, headers: all, followsMoves, secrets, ...sent };
-  const judged = await sendJudged(vendor, call, request, context, needs);
-  if (judged.status !== 'judged') return judged;
-  const { reply, failure, cutOff = failure } = judged;
-  if (cutOff !== undefined) return cutOff;
-  // An empty answer may be complete; a page of HTML with a 200 is not the vendor's answer.
-  const isReadable = takesText || reply.body !== undefined || reply.text.trim() === '';
-  const read = schema.safeParse(reply.body);
-  if (!read.success) return unreadable(reply, call, lackOf(read.error));
-  if (!isReadable) return unreadable(reply, call);
-  return { status: 'ok', value: { value: read.data, headers: reply.headers } };
 }
 
 /** What the answer lacks, if the schema says so in words of its own. */
