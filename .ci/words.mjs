@@ -63,8 +63,7 @@ const TEXTS = ['src', 'jobs', 'test', 'bench', 'docs', 'config', '.ci', '.github
 const SELF = '.ci/words.mjs';
 const LISTED = ['ls-files', '--cached', '--others', '--exclude-standard'];
 const names = execFileSync('git', [...LISTED, ...TEXTS], { cwd: root, encoding: 'utf8' }).split('\n');
-/** Not .sql: the comments of migrations stay as they are. */
-const isText = (name) => /\.(tsx?|mjs|js|css|md|yaml|yml|sh)$/.test(name) && name !== SELF;
+const isText = (name) => /\.(tsx?|mjs|js|css|sql|md|yaml|yml|sh)$/.test(name) && name !== SELF;
 
 const pattern = new RegExp(
   `(?<![\\w-])(?:${Object.keys(INSTEAD)

@@ -1,4 +1,4 @@
--- Unlogged: after a crash the key starts anew, without its burst, as in a Redis that lost its data.
+-- Unlogged: after a crash the key starts again without its burst, as in a Redis that lost its data.
 create unlogged table budget.keys (
   key text primary key,
   tat double precision not null default 0,

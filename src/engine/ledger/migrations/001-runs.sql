@@ -1,4 +1,4 @@
--- Runs, claims, rows, records, links, snapshots, and what was learnt of a service.
+-- Runs, claims, rows, records, links, snapshots, and what was learnt about a service.
 create table ledger.runs (
   id text primary key,
   sync text not null,
@@ -10,9 +10,9 @@ create table ledger.runs (
   dry_run boolean not null,
   options jsonb not null,
   status text not null check (status in ('running', 'paused', 'done', 'failed', 'cancelled')),
-  -- The job that carries the run on; null once it has ended.
+  -- The job that continues the run; null once the run has ended.
   phase text,
-  -- Where the phase stands, written in the same transaction as the rows it covers.
+  -- How far the phase is, written in the same transaction as the rows it covers.
   checkpoint jsonb not null default '{}',
   notes jsonb not null default '[]',
   scan text check (scan in ('proven', 'weak', 'unproven')),
@@ -25,7 +25,7 @@ create table ledger.runs (
   counts jsonb,
   error_code text,
   error text,
-  -- Since when calls have failed without a success between them; null while all is well.
+  -- Since when calls have failed without a success in between; null while calls succeed.
   trouble_since timestamptz,
   created_at timestamptz not null default now(),
   ended_at timestamptz
@@ -34,12 +34,12 @@ create unique index runs_one_per_sync on ledger.runs (sync)
   where status in ('running', 'paused') and not dry_run;
 create index runs_newest on ledger.runs (created_at desc);
 
--- A process's right to work on a run, fencing every write it makes: a claim that has expired writes nothing.
+-- A process's right to work on a run. Every write names it: a claim that has expired writes nothing.
 create table ledger.claims (
   id bigint generated always as identity primary key,
   run_id text not null references ledger.runs on delete cascade,
   worker jsonb not null,
-  -- An exclusive claim (scan, settle) tolerates no second one on its run.
+  -- A run with an exclusive claim (scan, settle) has no second claim.
   exclusive boolean not null,
   expires_at timestamptz not null
 );
@@ -77,7 +77,7 @@ create table ledger.links (
   kind text not null,
   source_id text not null,
   record_id text not null,
-  -- Content hash of what was last brought in line; null: never compared yet.
+  -- Content hash of what was last updated or compared; null: nothing yet.
   hash text,
   run_id text not null,
   linked_at timestamptz not null default now(),

@@ -1,4 +1,4 @@
--- What is known of tasks, and the changes on their way to targets.
+-- What is known about tasks, and the changes on their way to targets.
 -- What a sync of tasks has last seen of each task, subtask and card of its account.
 create table ledger.tasks (
   account text not null,
@@ -7,15 +7,15 @@ create table ledger.tasks (
   task_id text not null,
   -- Of a subtask, its task; of a card, its pipeline.
   parent_id text,
-  -- From 1 on, one more with every change that was seen.
+  -- Starts at 1, and increases with each change that a scan sees.
   version int not null,
-  -- As targets are told of it.
+  -- As it is sent to targets.
   state jsonb not null,
   hash text not null,
   -- Complete scans in a row that have not seen it.
   missed int not null default 0,
   is_gone boolean not null default false,
-  -- When its subtasks were last asked for; of tasks only.
+  -- When its subtasks were last read; only for tasks.
   subtasks_at timestamptz,
   changed_at timestamptz not null default clock_timestamp(),
   -- The target that this version came from; null: it was seen at the service.
@@ -31,17 +31,17 @@ create table ledger.task_lists (
   list text not null,
   primary key (account, sync, list)
 );
--- Of a run: what was seen and has not changed, kept as a number instead of a row each.
+-- How many tasks a run saw unchanged: a number instead of a row for each.
 alter table ledger.runs add unchanged bigint not null default 0;
 
 -- The outbox: one change on its way to one target.
 create table ledger.deliveries (
-  -- The same over all attempts and replays.
+  -- The same in all attempts and replays.
   id text primary key,
   target text not null,
   account text not null,
   sync text not null,
-  -- The run that has seen the change; of a run that is gone, nobody's.
+  -- The run that saw the change. That run may be deleted.
   run_id text,
   kind text not null,
   task_id text not null,
@@ -59,9 +59,9 @@ create table ledger.deliveries (
   answer json,
   attempts int not null default 0,
   due_at timestamptz not null default clock_timestamp(),
-  -- Under which claim it is being sent.
+  -- The claim under which it is being sent.
   claim_id bigint,
-  -- The newer one of its task and target, seen while it was on its way: it is not tried again.
+  -- A newer delivery of this task to this target, made while this one was on its way: this one is not retried.
   newer_id text,
   created_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
@@ -72,7 +72,7 @@ create index deliveries_in_order on ledger.deliveries (target, sync, kind, task_
 create index deliveries_newest on ledger.deliveries (created_at desc);
 create index deliveries_by_run on ledger.deliveries (run_id);
 
--- A process's right to send to a target for a while, fencing every outcome it writes.
+-- A process's right to send to a target for a while. Every outcome that it writes names this claim.
 create table ledger.delivery_claims (
   id bigint generated always as identity primary key,
   target text not null,
@@ -80,14 +80,14 @@ create table ledger.delivery_claims (
   expires_at timestamptz not null
 );
 
--- Targets that accept nothing for now, or nothing any more.
+-- Targets that are paused or disabled.
 create table ledger.target_states (
   target text primary key,
   disabled_reason text,
   disabled_detail text,
   disabled_at timestamptz,
   blocked_until timestamptz,
-  -- Since when nothing but failures has come from it; null while it answers.
+  -- Since when every call to it has failed; null while it answers.
   failing_since timestamptz,
   failing_detail text
 );

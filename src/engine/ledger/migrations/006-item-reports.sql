@@ -1,17 +1,17 @@
 -- What outside systems say about their items, and what came of it.
--- What a target last said of an item: a state, not an event. A newer report replaces one that still waits.
+-- What a target last said about an item: a state, not an event. A newer report replaces one that still waits.
 create table ledger.item_reports (
   target text not null,
   item_id text not null,
   is_completed boolean not null,
-  -- By the target's own naming, for people.
+  -- The target's own name for it, for people.
   status text not null,
-  -- A call that came in, or a read of ours that found a difference.
+  -- hook: a call of the target; read: a read of ours found a difference.
   source text not null check (source in ('hook', 'read')),
-  -- While it waited, another one said otherwise.
+  -- While it waited, another report contradicted it.
   has_moved boolean not null default false,
   reported_at timestamptz not null default clock_timestamp(),
-  -- One more with every report: what came of an older one ends no newer one.
+  -- Increases with each report: the result of an older report does not end a newer one.
   revision int not null default 1,
   state text not null check (state in ('waiting', 'ended')),
   verdict text check (verdict in ('same', 'taken', 'kept', 'sent-back', 'not-taken')),
@@ -19,21 +19,21 @@ create table ledger.item_reports (
   detail text,
   attempts int not null default 0,
   due_at timestamptz not null default clock_timestamp(),
-  -- Somebody works on it until then; which hold it is, so that one that ran out ends nothing.
+  -- A process works on it until then. `holds` counts, so that a hold that has expired ends nothing.
   held_until timestamptz,
   holds int not null default 0,
   ended_at timestamptz,
-  -- What the item certainly was when we last looked, and when that was; null: nobody has looked.
+  -- The state in which the item was last read, and when; null: it was never read.
   seen_completed boolean,
   seen_at timestamptz,
-  -- When a run last read it back, in turn.
+  -- When a run last read it back.
   read_at timestamptz,
   primary key (target, item_id),
   check ((state = 'ended') = (verdict is not null))
 );
 create index item_reports_due on ledger.item_reports (target, due_at) where state = 'waiting';
 
--- Calls that were taken in: one that comes again says nothing new.
+-- Calls that were received: a repeated call is ignored.
 create table ledger.hooks_seen (
   target text not null,
   digest text not null,
@@ -42,7 +42,7 @@ create table ledger.hooks_seen (
 );
 create index hooks_seen_old on ledger.hooks_seen (seen_at);
 
--- What the next run of a sync is to say to people.
+-- Notes for people that the next run of a sync gets.
 create table ledger.sync_notes (
   id bigint generated always as identity primary key,
   account text not null,
@@ -51,6 +51,6 @@ create table ledger.sync_notes (
   since timestamptz not null default clock_timestamp()
 );
 create index sync_notes_by_sync on ledger.sync_notes (account, sync, id);
--- Which deliveries have told a target last.
+-- The last delivery that changed each item.
 create index deliveries_told on ledger.deliveries (target, sync, kind, task_id, ended_at)
   where verdict in ('delivered', 'already');

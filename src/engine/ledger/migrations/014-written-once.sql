@@ -7,7 +7,7 @@ drop function if exists ledger.claim_rows;
 -- What a run was given: a contact, a line of a file, a changed task. JSON of a file is json, not jsonb: it keeps any character.
 create table ledger.inputs (
   run_id text not null,
-  -- Ascending as they were seen; a file's line.
+  -- In the order in which they were seen; of a file, the line.
   n bigint not null,
   -- What the source calls it; null: n itself.
   source_id text,
@@ -21,7 +21,7 @@ create table ledger.inputs (
 );
 create unique index inputs_by_source on ledger.inputs (run_id, source_id) where source_id is not null;
 
--- Whom a row was recognised as, before it was planned: the customer of an order, the record of a contact.
+-- The record that a row was matched with: the customer of an order, the customer of a contact.
 create table ledger.matches (
   run_id text not null,
   n bigint not null,
@@ -32,7 +32,7 @@ create table ledger.matches (
   primary key (run_id, n, kind)
 );
 
--- Planned rows before it have been claimed; those that are to be sent again are listed by number.
+-- Planned rows before this one have been claimed. Rows to send again are listed in `again`.
 alter table ledger.runs add next_n bigint not null default 0, drop claimed_to;
 create table ledger.again (
   run_id text not null,
@@ -50,7 +50,7 @@ create table ledger.chunks (
 create index chunks_by_claim on ledger.chunks (claim_id);
 create index chunks_by_run on ledger.chunks (run_id);
 
--- What became of each time that a row was claimed.
+-- Each time that a row was claimed, and its outcome.
 create table ledger.attempts (
   id bigint generated always as identity,
   run_id text not null,
@@ -59,7 +59,7 @@ create table ledger.attempts (
   chunk_id bigint,
   at timestamptz not null default clock_timestamp(),
   action text,
-  -- acked: the service took it; refused: it did not; unknown: nobody knows; lost: claimed by a process that is gone;
+  -- acked: the service accepted it; refused: it did not; unknown: it may have; lost: claimed by a process that is gone;
   -- unsent: not sent, or answered with "slow down".
   outcome text not null check (outcome in ('acked', 'refused', 'unknown', 'lost', 'unsent')),
   -- How often the row was sent since it was planned, this time included where it may have arrived.
@@ -81,7 +81,7 @@ create table ledger.plans (
   action text not null check (action in ('import', 'create', 'update')),
   -- The record that is updated.
   record_id text,
-  -- What is sent, where it is not what the input says.
+  -- What is sent, if it differs from the input.
   fields jsonb,
   -- Attempts up to this id belong to an earlier plan of the row.
   attempts_before bigint not null default ledger.attempts_so_far(),
@@ -98,7 +98,7 @@ create table ledger.verdicts (
   at timestamptz not null default clock_timestamp(),
   primary key (run_id, n)
 );
--- Verdicts that a later look, or a person who had the row tried again, has replaced.
+-- Verdicts that an audit or a retry has replaced.
 create table ledger.former_verdicts (
   run_id text not null,
   n bigint not null,
@@ -140,7 +140,7 @@ delete from ledger.claims;
 drop table ledger.rows_before;
 drop table if exists ledger.snapshots;
 
--- What the lists of the service showed to a run: it can be read again, and no crash of the database need keep it.
+-- What the lists of the service showed to a run. It can be read again, so it need not survive a crash of the database.
 drop table if exists ledger.records;
 create unlogged table ledger.records (
   run_id text not null,

@@ -8,7 +8,7 @@ create table ledger.schedules (
   planned_at timestamptz not null
 );
 
--- Syncs that a person has paused, by name. Their schedules go on without starting them.
+-- Syncs that a person has paused, by name. Their schedules continue, but start nothing.
 create table ledger.paused_syncs (
   sync text primary key,
   reason text,

@@ -1,2 +1,2 @@
--- When nobody works on a run: the process that worked on it has stopped, and how long it was idle so far.
+-- Whether the process that worked on the run has stopped, and how long the run has been idle so far.
 alter table ledger.runs add is_left boolean not null default false, add idle_ms float8 not null default 0;

@@ -32,7 +32,7 @@ create table ledger.decisions (
   -- The run that applied it first.
   applied_by text,
   undone_at timestamptz,
-  -- When it stopped to count without being applied, and why.
+  -- When it lapsed without being applied, and why.
   lapsed_at timestamptz,
   lapsed_because text
 );

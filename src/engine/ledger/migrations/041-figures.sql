@@ -1,6 +1,6 @@
 -- What pages show of a whole run that has ended: reading it again takes seconds if the run is large.
 
--- One more whenever rows of a run that has ended are changed or deleted.
+-- Increases whenever rows of an ended run are changed or deleted.
 alter table ledger.runs add revision int not null default 0;
 create table ledger.run_figures (
   run_id text primary key references ledger.runs on delete cascade,
