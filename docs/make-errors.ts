@@ -13,7 +13,7 @@ export const found = findErrors(['../src', '../jobs'].map((folder) => path.join(
 /** What errors mean whose messages are made at run time. */
 const MADE_AT_RUN_TIME = {
   CHOICE_NOT_POSSIBLE:
-    'The decision cannot be taken. The message names the choices of the row, or says why the record is none.',
+    'The decision cannot be taken. The message names the choices of the row, or says why the record cannot be chosen.',
   REVIEW_UNKNOWN: 'No row with this id waits for a decision, or rows of several accounts do.',
   RUN_FAILED: 'The run failed. The message says why.',
 };

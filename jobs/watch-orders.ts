@@ -229,8 +229,8 @@ function wasPausedBefore(run: Run, load: Run): boolean {
 
 /** An earlier run has reported it, and the load itself is listed as waiting: a row of each run would only repeat that. */
 async function leaveWaiting(context: Context, id: string, name: string, load: Run): Promise<void> {
-  const why = awaitsApproval(load) ? 'awaits approval' : 'is paused';
-  await addNote(context.pool, context.run.id, `${name} stays aside: its load ${load.id} ${why}`);
+  const why = awaitsApproval(load) ? 'waits for approval' : 'is paused';
+  await addNote(context.pool, context.run.id, `${name} is not moved yet: its load ${load.id} ${why}`);
   await forget(context, id);
 }
 

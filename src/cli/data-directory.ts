@@ -19,7 +19,7 @@ export function requireDataDirectory(dir: string, { mayBeNew = false } = {}): vo
   if (names === undefined && !mayBeNew)
     throw wrongUse(
       `There is no data directory ${dir}. Change to the right directory, or name yours with --data. ` +
-        'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`',
+        'To start a new workspace here, add --init. To see Lockstep at work first, run lockstep demo',
       'DATA_MISSING',
     );
   const others = names?.filter((name) => name !== OF_THE_SYSTEM) ?? [];

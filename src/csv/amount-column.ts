@@ -211,7 +211,7 @@ function ofAnApi({ amount, numbers, firstCells, line }: Amounts): UnclearFile | 
   if (!id || !numbers.every((cell) => API_ID.test(cell)) || !cells.every((cell) => /^\d{3,}$/.test(cell)))
     return undefined;
   return doubtfulAmount(
-    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because it has whole numbers only, and the numbers of the orders are those of an API, such as ${short(id)}.`,
+    `Line ${line}: "${short(amount.name)}" may have the amounts in cents, because it has whole numbers only, and the order numbers look like the ids of an API, such as ${short(id)}.`,
     amount,
     { instead: 'write the amounts in whole units first' },
   );

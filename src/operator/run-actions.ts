@@ -32,7 +32,7 @@ export function cancelRun(db: Transactional, { id }: Run, by: string, declines =
 
 async function cancelAsItIs(db: Transactional, run: Run, by: string, declines: boolean): Promise<void> {
   if (declines && isUnfinished(run) && !awaitsApproval(run)) {
-    const message = `Run ${run.id} does not await approval any more, so nothing was done. Look at it again; cancel it if it must not write more.`;
+    const message = `Run ${run.id} no longer waits for approval, so nothing was done. To stop it, cancel it.`;
     throw wrongUse(message, 'APPROVAL_OVER');
   }
   if (isHalfRead(run)) await forgetReceived(db, run.id);

@@ -48,7 +48,7 @@ export function testTarget(name: string, { open, signal }: Omit<CheckNeeds, 'poo
     const target = await open(name);
     try {
       if (target.test) return await target.test({ signal });
-      const message = `${name} takes no test message: it has no form for one that is about no task. To check the target: \`lockstep targets check ${name}\``;
+      const message = `${name} takes no test message: its messages are about tasks. To check the target: \`lockstep targets check ${name}\``;
       throw new LockstepError('TARGET_NOT_TESTED', message);
     } finally {
       await target.close();

@@ -89,7 +89,7 @@ async function readSettingsFile(
     if (orDefault) return readSettingsText(defaultSettingsFile());
     const message =
       `There is no settings file ${LOCAL_FILE} in ${cwd}. Change to the right directory, or name your file with --config. ` +
-      'To start a new workspace here, add --init. To see Lockstep at work first: `lockstep demo`';
+      'To start a new workspace here, add --init. To see Lockstep at work first, run lockstep demo';
     throw wrongUse(message, 'SETTINGS_MISSING', error.cause);
   }
 }

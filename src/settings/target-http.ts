@@ -120,7 +120,7 @@ const items = z
           .min(1)
           .optional()
           .describe(
-            'Values that mean open, if all others mean completed, as with [null] for a time, or for a member that is left out. Instead of completed.',
+            'Values that mean open; all others mean completed. [null] is for a time, or for a member that may be left out. Instead of completed.',
           ),
       })
       .check(exactlyOneOf(['completed', 'open']))
@@ -138,7 +138,7 @@ const items = z
             .min(1)
             .optional()
             .describe(
-              'Values that do not mean deleted, if all others do, as with [null] for a time. Instead of values.',
+              'Values that mean not deleted; all others mean deleted. [null] is for a time. Instead of values.',
             ),
         })
         .check(exactlyOneOf(['values', 'except']))
@@ -173,7 +173,7 @@ const items = z
       readMarker: pointer
         .optional()
         .describe(
-          'JSON pointer to the same in the record that read shows, for a search that shows only ids: each item that it shows is read. Instead of marker.',
+          'For a search that shows only ids: JSON pointer to the marker in the record that read shows. Each found item is read. Instead of marker.',
         ),
       more: pointer
         .optional()

@@ -60,7 +60,7 @@ async function refuseOthers(source: Queryable, where: string): Promise<void> {
     [COPYING],
   );
   if (rows.length === 0) return;
-  const message = `Another process uses ${where}, and what it writes now would be missing in the copy. Stop all processes of Lockstep that use it, then start the same command again. Nothing was copied`;
+  const message = `Another process uses ${where}, and what it writes now would be missing from the copy. Stop all processes of Lockstep that use it, then start the same command again. Nothing was copied`;
   throw wrongUse(message, 'DATA_IN_USE');
 }
 

@@ -47,9 +47,9 @@ const STORY: RowStory = {
 };
 
 test('shows a row from its cells to its verdict, with the remedy', () => {
-  const text = storyLines(STORY, HINTS).join('\n');
+  const text = storyLines(STORY, HINTS, false).join('\n');
   const parts = [
-    'Row 3 of run run-1: 3, A-17\n\nCells of the file\n  Nr          A-17\n  (column 2)  two\\u000alines\n\nRead as\n',
+    'Row 3 of run run-1: line 3, A-17\n\nCells of the file\n  Nr          A-17\n  (column 2)  two\\u000alines\n\nRead as\n',
     'Recognised by\n  e-mail  ann@x.example\n\nMatched with\n  customer 12  by e-mail\n\nPlan\n  create\n\nAttempts\n',
     'create  unknown outcome  HTTP 503  1.2 s  try later\n',
     'create  accepted         HTTP 200\n\nReplaced verdicts\n',
@@ -64,9 +64,15 @@ test('shows a row from its cells to its verdict, with the remedy', () => {
   }
 });
 
+test('shows the customer of a row only if its load creates customers', () => {
+  const story: RowStory = { ...STORY, input: { ...STORY.input, customer: { email: 'ann@x.example' } } };
+  const title = 'Customer, if it is missing';
+  expect([true, false].map((creates) => storyLines(story, HINTS, creates).includes(title))).toEqual([true, false]);
+});
+
 test('shows what a row without a verdict waits for', () => {
   const story: RowStory = { ...STORY, state: 'unknown', verdict: null, formerVerdicts: [], plan: null, attempts: [] };
-  expect(storyLines(story, HINTS).slice(-2)).toEqual([
+  expect(storyLines(story, HINTS, false).slice(-2)).toEqual([
     'Verdict',
     '  none yet: unknown outcome, to be settled by a read',
   ]);

@@ -58,7 +58,7 @@ test('sends a signed test message that is about no task, and says if it was not 
   expect(call?.headers['webhook-signature']).toMatch(/^v1,/);
   for (const [name, said] of [
     ['chat', 'chat: not sent: The secret for targets.chat.url is missing'],
-    ['issues', 'issues: not sent: issues takes no test message: it has no form for one'],
+    ['issues', 'issues: not sent: issues takes no test message: its messages are about tasks'],
   ] as const) {
     const { code, stdout } = await targets('test', name);
     expect([code, stdout]).toEqual([1, expect.stringContaining(said)]);

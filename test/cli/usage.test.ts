@@ -47,7 +47,7 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['settings', /command is missing/],
   ['settings chek', /Unknown command 'chek'.*check/],
   ['settings print --config nowhere.yaml', /No settings file at/],
-  ['run nightly-contacts --data nowhere', /no data directory .*nowhere\. .*add --init/],
+  ['run nightly-contacts --data nowhere', /no data directory .*nowhere\. .*add --init\. .*lockstep demo\n/],
   ['runs --data nowhere', /no data directory .*nowhere\. .*add --init/],
   ['runs --init --data /proc/lockstep', /Cannot make the data directory \/proc\/lockstep: .*Choose another one/],
   ['runs --init --data config/lockstep.yaml', /Cannot make the data directory .*EEXIST/],

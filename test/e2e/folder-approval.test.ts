@@ -38,7 +38,7 @@ test('awaits approval before it sends anything, is approved, and the next run fi
   const load = await paused();
   const again = await harness.here(...WATCH);
   const { notes } = await readRun(harness.database.pool, again.json.run);
-  const note = `big.csv stays aside: its load ${load} awaits approval`;
+  const note = `big.csv is not moved yet: its load ${load} waits for approval`;
   expect([again.code, again.json.counts.in, notes]).toEqual([0, 0, [note]]); // so the list of runs folds it
   const { code, json } = await harness.here('runs', 'resume', load);
   expect([code, json.counts]).toMatchObject([0, { in: 4, created: 4 }]);

@@ -50,7 +50,7 @@ export const MIRROR_REASONS = {
   },
   CERTIFICATE: {
     meaning: 'The server’s certificate is not accepted.',
-    remedy: 'Renew it, or set NODE_EXTRA_CA_CERTS to its authority.',
+    remedy: 'Renew it, or set NODE_EXTRA_CA_CERTS to the file of its authority.',
   },
   TLS: {
     meaning: 'The server did not accept the TLS settings.',
@@ -120,7 +120,7 @@ export const MIRROR_REASONS = {
   FIELD_LEFT_OUT: {
     meaning:
       'The target accepted the call and left out a value without an error. The state and the other fields were written.',
-    remedy: 'Follow the detail: a person sets the value there.',
+    remedy: 'Set the value there, as the detail says.',
   },
   TEMPLATE_INVALID: {
     meaning: 'A template in the settings of the target does not fit this task.',

@@ -261,7 +261,7 @@ export const ROW_REASONS = {
   },
   CUSTOMER_UNCLEAR: {
     meaning:
-      'An earlier run has created the customer of the order, or may have, and the list of customers does not show it as such.',
+      'An earlier run created the customer of the order, or may have. The service does not show that customer with the values that were sent.',
     sentence:
       '[?customer Run {creator} has its customer as {customer}, which the service does not show with these values: it may have been edited, merged or deleted.][!customer Run {creator} may have created its customer][ {id}][: {because}]',
     remedy:

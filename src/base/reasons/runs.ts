@@ -19,7 +19,7 @@ export const RUN_REASONS = {
   SERVICE_UNREADABLE: { meaning: 'An answer of the service could not be read.', remedy: REMEDIES.DOCTOR },
   SERVICE_CERTIFICATE: {
     meaning: 'The certificate of the service is not accepted.',
-    remedy: `Renew it, or set NODE_EXTRA_CA_CERTS to its authority, ${RESUME}`,
+    remedy: `Renew it, or set NODE_EXTRA_CA_CERTS to the file of its authority, ${RESUME}`,
   },
   SERVICE_WENT_BACK: {
     meaning: 'Records that were confirmed are missing from the list: the service may have been restored from a backup.',

@@ -120,17 +120,17 @@ function phaseCells(times: PhaseTimes): readonly string[] {
 async function showRow(session: Session, id: string, row: string): Promise<void> {
   const { out, hint } = session;
   const { pool } = await session.openLedger();
-  const { story, hints } = await findRow(pool, id, row, hint);
-  out.say(...storyLines(story, hints));
+  const { run, story, hints } = await findRow(pool, id, row, hint);
+  out.say(...storyLines(story, hints, run.options.createCustomers === true));
   out.result(storyResult(story, hints));
 }
 
-export function storyLines(story: RowStory, hints: Hints): readonly string[] {
+export function storyLines(story: RowStory, hints: Hints, createsCustomers: boolean): readonly string[] {
   const { run, n, sourceId, label, input, matches, plan, attempts, formerVerdicts, verdict, state } = story;
   const name = label === null || label === sourceId ? '' : `, ${label}`;
   return [
-    `Row ${n} of run ${run}: ${isOfSeveralLines(story) ? 'lines ' : ''}${visible(`${sourceId}${name}`)}`,
-    ...inputLines(input),
+    `Row ${n} of run ${run}: ${placeWords(story)}${visible(`${sourceId}${name}`)}`,
+    ...inputLines(input, createsCustomers),
     ...section(
       'Matched with',
       matches.map(({ kind, recordId, by }) => [`${kind} ${recordId}`, `by ${by}`]),
@@ -152,15 +152,16 @@ export function storyLines(story: RowStory, hints: Hints): readonly string[] {
   ];
 }
 
-function isOfSeveralLines({ sourceId, input }: RowStory): boolean {
-  return input.cells !== null && /^\d+-\d+$/.test(sourceId);
+function placeWords({ sourceId, input }: RowStory): string {
+  if (input.cells === null) return '';
+  return /^\d+-\d+$/.test(sourceId) ? 'lines ' : 'line ';
 }
 
-function inputLines({ keys, fields, customer, cells }: RowInput): readonly string[] {
+function inputLines({ keys, fields, customer, cells }: RowInput, createsCustomers: boolean): readonly string[] {
   return [
     ...section('Cells of the file', cellPairs(cells)),
     ...section(cells === null ? 'Input' : 'Read as', pairsOf(fields)),
-    ...section('Customer to create', pairsOf(customer)),
+    ...section('Customer, if it is missing', createsCustomers ? pairsOf(customer) : []),
     ...section('Recognised by', pairsOf(keys)),
   ];
 }

@@ -154,7 +154,7 @@ function addKeys(service: Command, perform: Perform): void {
     .command('revoke')
     .summary('revoke a key')
     .description(
-      'Revokes a key within a second, in every process that serves the API. It works again once a process opens the service ' +
+      'Revokes a key within a second, in every process that serves the API. The key works again if a process opens the service ' +
         'for an account that has the key, or `service` starts with the key (--key-env or --key-file).',
     )
     .argument('<id>', 'id of the key, as `keys` lists it', wholeNumber)
@@ -201,7 +201,7 @@ async function revoke(session: Session, id: number, options: TenantOption): Prom
   if (label?.startsWith(OF_ACCOUNT)) {
     const account = label.slice(OF_ACCOUNT.length);
     session.out.say(
-      `Account ${account} has this key: it works again once a process opens the service for the account. To prevent that, change the ` +
+      `Account ${account} has this key: the key works again if a process opens the service for the account. To prevent that, change the ` +
         `apiKey of the account in the settings; if it has none, delete the file keys/${account} of the data directory.`,
     );
   }

@@ -20,7 +20,7 @@ export function replayDeliveries(needs: ActionNeeds, taking: Taking, filter: Del
     for (const id of ids) await readDelivery(pool, id, hint);
     const { again, superseded, enabled } = await deliverAgain(pool, filter, replayHow(settings()));
     if (again + superseded === 0)
-      return { said: 'Nothing is sent again: no delivery that has ended or waits matches.', refused: 'NOTHING_ENDED' };
+      return { said: 'No ended or waiting delivery matches, so nothing is sent again.', refused: 'NOTHING_ENDED' };
     const words = [
       `${plural(again, 'delivery is', 'deliveries are')} due now. A worker sends ${again === 1 ? 'it' : 'them'} at once, ` +
         `or within a minute while ${again === 1 ? 'its' : 'their'} target is failing.`,

@@ -166,7 +166,7 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
 function beingLoaded(name: string): LockstepError {
   return new LockstepError(
     'LOAD_BEGUN',
-    `${name} is loaded already, or its rows are being checked. Cancel its run instead.`,
+    `${name} is already loaded, or its rows are being checked. Cancel its run instead.`,
   );
 }
 

@@ -182,7 +182,7 @@ export function nothingSent(): LockstepError {
 
 /** UPLOAD_TOO_LARGE */
 export function uploadTooLarge(what: string, maxBytes: number): LockstepError {
-  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, which is the most that can be uploaded. Split it, or load it on the command line.`;
+  const message = `${what} has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB, the limit of an upload. Split it, or load it on the command line.`;
   return new LockstepError('UPLOAD_TOO_LARGE', message);
 }
 

@@ -116,7 +116,7 @@ function meaningOf(call: HandCall, state: CallState): string {
     case 'unknown':
       return isRepeatable(call.operation)
         ? 'It is unknown whether the service applied it. Sending it again has the same effect as sending it once.'
-        : 'It is unknown whether the service applied it. Sending it again could make it twice, so look first.';
+        : 'It is unknown whether the service applied it. Sending it again could apply it twice, so look first.';
     default:
       return state satisfies never;
   }

@@ -21,7 +21,7 @@ export function hasKey(contact: JsonObject): boolean {
 export async function prepareImport(db: Queryable, account: Account, body: unknown): Promise<Prepared> {
   const contact = String(z.object({ contact_id: z.union([z.string(), z.number()]) }).parse(body).contact_id);
   const [link] = await linksOf(db, account, [contact]);
-  if (link) return not(`contact ${contact} is linked with customer ${link.customer} already`);
+  if (link) return not(`contact ${contact} is already linked with customer ${link.customer}`);
   const read = await readRecord(account, 'contacts', contact);
   if (read.status === 'failed') return not(`contact ${contact} cannot be read. ${read.why}`);
   if (!hasKey(read.value))

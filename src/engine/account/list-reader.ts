@@ -57,7 +57,7 @@ export function withoutId(kind: Kind, record: Json, account: Account): RunFailed
     return new RunFailed(
       'RECORD_WITHOUT_ID',
       `The service of account "${account.name}" lists ${what} among its ${kind}, which is not a record. Fix the list at the ` +
-        'service: Lockstep leaves out no part of a list.',
+        'service: Lockstep never skips a part of a list.',
     );
   }
   const what = singular(kind);
