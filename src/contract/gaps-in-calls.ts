@@ -128,7 +128,7 @@ export const gapsInCalls = [
     where: 'Authentication',
     question: 'What is the answer for a record of another tenant?',
     ourService: 'The same as for a record that never existed: HTTP 404 with the same message.',
-    clientDoes: 'It treats both in the same way.',
+    clientDoes: 'It treats the record as one that does not exist.',
   },
   {
     id: 'errors',

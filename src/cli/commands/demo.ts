@@ -29,7 +29,7 @@ export function define(command: Command, perform: Perform): void {
     .description(
       'Shows Lockstep at work on this machine, without any setup: starts a Postgres and the service with a sample ' +
         'workspace, imports its contacts as customers, loads orders from a CSV, does both again to show that nothing is ' +
-        'written twice, mirrors a task to a receiver on this machine, and explains the results. It takes about a minute, longer on a busy machine, and then removes its data.',
+        'written twice, mirrors a task to a receiver on this machine, and explains the results. It takes less than a minute, longer on a busy machine, and then removes its data.',
     )
     .option('--keep', 'keep the data, and leave the service and the console running until Ctrl-C')
     .action(perform(demo));
@@ -60,7 +60,7 @@ async function demo(session: Session, { keep: isKept = false }: { keep?: boolean
   const { url } = await workspace.service.listen({ host: '127.0.0.1', port: 0 });
   const { tenant, neighbour } = await seed(pool);
   out.say(...workspaceLines(tenant, neighbour, await readTraits(pool, tenant.id)));
-  out.say('', `1. Importing them as customers, with a budget of ${BUDGET} calls a second after a burst:`);
+  out.say('', `1. Importing them as customers, with a budget of ${BUDGET} calls a second:`);
   const runOnce = (sync: string) => runSync(session, workspace, sync, signal);
   const first = await runOnce(SYNC);
   out.say(...(await exampleLines(pool, first)));

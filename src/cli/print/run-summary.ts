@@ -76,7 +76,7 @@ export function figures(
   const allowed =
     budget.allowedPerSecond === null || budget.used === null
       ? ''
-      : `, ${formatShare(budget.used)} of the ${formatRate(budget.allowedPerSecond)} allowed`;
+      : `, ${formatShare(budget.used)} of the budget of ${formatRate(budget.allowedPerSecond)}`;
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
   const asked =
     budget.pausedUntil === undefined ? '' : `; the service asks to wait until ${formatTime(budget.pausedUntil)}`;

@@ -252,7 +252,7 @@ function Figures({ run, report, hasProblems, hasResults }: FiguresProps) {
               {formatCount(calls)} {callWords(report, run)}
               {isPartial && (
                 <span class="dim">
-                  {` · ${formatShare(budget.used ?? 0)} of the ${formatRate(budget.allowedPerSecond ?? 0)} allowed`}
+                  {` · ${formatShare(budget.used ?? 0)} of the budget of ${formatRate(budget.allowedPerSecond ?? 0)}`}
                 </span>
               )}
               {budget.limited > 0 && (

@@ -271,7 +271,7 @@ test('a check searches as for a created item; without a search it asks whether t
   };
   const trello = exampleAt('our-trello');
   expect(await check(trello, { body: { cards: [] } })).toBe(
-    'GET ok: the search is answered; once Lockstep has created an item that it must show, this check says whether it finds it',
+    'GET ok: the search answers; once Lockstep has created an item, this check shows whether the search finds it',
   );
   expect(await check(trello, { status: 401, body: 'invalid token' })).toMatch(/^GET problem: TOKEN_REFUSED: /);
   expect(await check(trello, { status: 404 })).toMatch(/^GET problem: .*HTTP 404/);

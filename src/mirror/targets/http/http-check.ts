@@ -36,13 +36,13 @@ export async function checkSearch(calls: Calls, { search, log, settleMs, where, 
   if (made === undefined)
     return fine(
       what,
-      'the search is answered; once Lockstep has created an item that it must show, this check says whether it finds it',
+      'the search answers; once Lockstep has created an item, this check shows whether the search finds it',
     );
   const { itemId, task } = made;
   const its = `${itemId}, which Lockstep created for ${task.kind} ${task.id}`;
   if (asked.value !== undefined) return fine(what, `the search finds ${its}`);
   const { status } = await read(calls, itemId);
-  if (status !== 'ok') return fine(what, `the search is answered; ${its}, is no longer there`);
+  if (status !== 'ok') return fine(what, `the search answers; ${its}, is no longer there`);
   const detail = `the search does not find ${its}, so a creation whose answer is lost creates a second item`;
   return problem(what, detail, `correct ${where}.find, unless a person has removed the marker from this item`);
 }
