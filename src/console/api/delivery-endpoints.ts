@@ -97,8 +97,8 @@ export const deliveryEndpoints: readonly Endpoint[] = [
       .object({
         target: z.string().optional(),
         verdict: z.enum(DELIVERY_STATES).optional(),
-        since: at.optional().describe('Only those that were enqueued since.'),
-        until: at.optional().describe('Only those that were enqueued before.'),
+        since: at.optional().describe('Only those that were queued since then.'),
+        until: at.optional().describe('Only those that were queued before then.'),
       })
       .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected a filter'),
     answer: done,

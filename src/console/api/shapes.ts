@@ -20,7 +20,9 @@ export const done = z.object({
   action: z
     .string()
     .optional()
-    .describe('What was done, if it differs: `approve-run`, `approve-first-orders`, `decline-run`.'),
+    .describe(
+      'What was done, if it has another name than the action that was sent: `approve-run`, `approve-first-orders`, `decline-run`.',
+    ),
   refused: z.string().optional().describe('A code, if it was not done, or only in part; `said` has the reason.'),
 });
 
