@@ -122,7 +122,7 @@ async function ofRun(db: Queryable, run: Run, known: KnownOfRun): Promise<readon
   const detail = async () => run.error ?? meaningOf(run.errorCode ?? null) ?? '';
   switch (state) {
     case 'awaiting-approval': {
-      const why = 'awaits approval: nothing is sent until then';
+      const why = 'waits for approval: nothing is sent until then';
       return [lasting({ ...about, event: 'awaits-approval', why, since: run.attendedAt, detail })];
     }
     case 'interrupted': {

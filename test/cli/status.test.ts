@@ -60,7 +60,7 @@ test('shows what needs a person, what runs, what starts next, and the budgets', 
   expect(next.map(({ sync }: { sync: string }) => sync)).toEqual(['nightly']);
   expect([unscheduled, paused]).toMatchObject([['nightly'], [{ sync: 'hourly', reason: 'moving' }]]);
   expect(stdout).toMatch(
-    new RegExp(`run ${waiting} of waiting, since .*: awaits approval: nothing is sent until then\\n`),
+    new RegExp(`run ${waiting} of waiting, since .*: waits for approval: nothing is sent until then\\n`),
   );
   expect(stdout).toMatch(/hourly +paused/);
   expect(stdout).not.toContain(earlier);

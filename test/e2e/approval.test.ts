@@ -101,7 +101,7 @@ test('a sync shows examples of what it would write, and says what an answer of n
 test('without an answer, it awaits approval; the time of waiting is not working time', async () => {
   const { code, stdout } = await load('');
   expect([code, await harness.orders()]).toEqual([3, []]);
-  expect(stdout).toMatch(/awaits approval/);
+  expect(stdout).toMatch(/waits for approval/);
   expect(await latest()).toMatchObject({ status: 'paused', state: 'awaiting-approval' });
   await harness.database.pool.query(
     `update ledger.runs set created_at = created_at - interval '1 h', attended_at = attended_at - interval '1 h'`,

@@ -30,7 +30,7 @@ async function paused(): Promise<string> {
   expect((await harness.here('review')).json.items).toEqual([]); // about a file, nothing can be decided
   const { needs } = (await harness.here('status')).json;
   expect(needs.map(({ command }: { command: string }) => command).join()).not.toContain('review');
-  const waiting = needs.find(({ why }: { why: string }) => why.startsWith('awaits approval'));
+  const waiting = needs.find(({ why }: { why: string }) => why.startsWith('waits for approval'));
   return waiting.what.split(' ')[1];
 }
 
@@ -55,7 +55,7 @@ test('files that need the same new customer are approved one after the other', a
   }
   expect((await harness.here(...WATCH)).json.counts).toMatchObject({ in: 2, review: 2 });
   const { needs } = (await harness.here('status')).json;
-  const waiting = needs.filter(({ why }: { why: string }) => why.startsWith('awaits approval'));
+  const waiting = needs.filter(({ why }: { why: string }) => why.startsWith('waits for approval'));
   for (const { what } of waiting) {
     const { json } = await harness.here('runs', 'resume', what.split(' ')[1]);
     expect(json.counts).toMatchObject({ in: 4, created: 4 });

@@ -70,7 +70,7 @@ test('logs once that a run awaits approval', async () => {
   const { call, around } = await opened({ syncs: { contacts: sync } });
   await call('contacts.create', { firstName: 'Ann', email: 'ann@example.com' });
   const running = startLockstep(['start', '--config', 'lockstep.yaml'], around);
-  const { run, rows } = JSON.parse(await running.logs('awaits approval'));
+  const { run, rows } = JSON.parse(await running.logs('waits for approval'));
   expect(rows).toEqual({ 'awaiting approval': 1 });
   await running.logs('an earlier run is unfinished');
   running.signal('SIGTERM');
@@ -79,7 +79,7 @@ test('logs once that a run awaits approval', async () => {
   );
   expect(about.map(({ level, msg }) => [level, msg])).toEqual([
     [30, 'run started'],
-    [30, 'run awaits approval'],
+    [30, 'run waits for approval'],
   ]);
 });
 

@@ -81,7 +81,7 @@ describe('a mapping', () => {
       exported.push(line);
     expect(exported).toHaveLength(2);
     expect(exported[0]).toContain(
-      ',unknown,AWAITS_APPROVAL,"It awaits approval, and nothing was sent. The service shows full_name Ann Lee instead of Lee, Ann. See what it would write',
+      ',unknown,AWAITS_APPROVAL,"It waits for approval, and nothing was sent. The service shows full_name Ann Lee instead of Lee, Ann. See what it would write',
     );
   });
 

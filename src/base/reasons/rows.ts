@@ -38,7 +38,7 @@ export const ROW_REASONS = {
   },
   AWAITS_APPROVAL: {
     meaning: 'The run waits until a person approves what it would write. Nothing was sent.',
-    sentence: 'It awaits approval, and nothing was sent.[ The service shows {changes}.]',
+    sentence: 'It waits for approval, and nothing was sent.[ The service shows {changes}.]',
     remedy: REMEDIES.APPROVE,
   },
   NOT_CONFIRMED: {

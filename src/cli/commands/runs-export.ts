@@ -25,7 +25,7 @@ export function addExport(runs: Command, perform: Perform): void {
     .argument('<run>', 'id of the run')
     .choice(
       '--verdict <verdict>',
-      'only rows of this verdict; unknown: rows that have no verdict yet, also those that await approval',
+      'only rows of this verdict; unknown: rows that have no verdict yet, also those that wait for approval',
       VERDICTS,
     )
     .requiredOption('--out <file>', `where to write; ${TO_STDOUT} is stdout`)

@@ -79,7 +79,7 @@ function addResume(runs: Command, perform: Perform): void {
         'exit codes. Settled rows are not sent again. A run that waits for approval is approved, and writes what it has shown.',
     )
     .argument('<run>', 'id of the run')
-    .option('--plan <name>', 'approve only this plan: `runs show` names the plan that awaits approval')
+    .option('--plan <name>', 'approve only this plan: `runs show` names the plan that waits for approval')
     .option(
       '--first <orders>',
       'of a load: approve only this many orders now; the load then waits for approval of the others',

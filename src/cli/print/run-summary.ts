@@ -50,7 +50,7 @@ function headlineWords({ state, stateWords: words }: RunReport): string {
     case 'interrupted':
       return 'is interrupted';
     case 'awaiting-approval':
-      return 'awaits approval';
+      return 'waits for approval';
     default:
       return `is ${words}`;
   }

@@ -11,7 +11,7 @@ export function logStop(log: Logger, run: Run, report: RunReport): void {
   const open = { [unconfirmedWords(report)]: sent, [unsentWords(report)]: neverSent };
   const rows = Object.fromEntries(Object.entries({ ...verdicts, ...open }).filter(([, n]) => n > 0));
   const fields = { sync: run.sync, run: run.id, durationMs, rows };
-  if (state === 'awaiting-approval') log.info(fields, 'run awaits approval');
+  if (state === 'awaiting-approval') log.info(fields, 'run waits for approval');
   else if (error) log.warn(fields, `run ${status}: ${error.message}`);
   else log.info(fields, `run ${status}`);
 }

@@ -88,7 +88,7 @@ export const planEndpoints: readonly Endpoint[] = [
   defineEndpoint({
     name: 'correct-lines',
     summary:
-      'Make a new file of the lines that were not accepted, corrected. If the load awaits approval, it is declined',
+      'Make a new file of the lines that were not accepted, corrected. If the load waits for approval, it is declined',
     route: 'POST /runs/{run}/corrections',
     params: ofRun,
     body: z.object({

@@ -31,7 +31,7 @@ export type AlertMessage = z.infer<typeof alertMessage>;
 export const EVENT_WORDS: Readonly<Record<AlertEvent, string>> = {
   'run-failed': 'run failed',
   'run-paused': 'run paused',
-  'awaits-approval': 'run awaits approval',
+  'awaits-approval': 'run waits for approval',
   'needs-review': 'rows need a person',
   'audit-violation': 'an audit found a violation',
   'no-rows': 'no rows found',
