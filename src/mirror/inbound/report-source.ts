@@ -3,6 +3,7 @@
  * may apply reports; each report has one holder.
  */
 import type { Logger } from 'pino';
+import type { Repeated } from '../../base/repeat.ts';
 import { systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
 import type { SendHow, Sent, Source } from '../../engine/dispatch/source.ts';
@@ -83,12 +84,7 @@ export interface ReportingNeeds extends Omit<ReportSourceNeeds, 'target' | 'filt
   readonly targets: TargetAccess;
 }
 
-export interface Reporting {
-  /** Finishes what is in flight. Idempotent. */
-  close(): Promise<void>;
-}
-
-export function startReporting(needs: ReportingNeeds): Reporting {
+export function startReporting(needs: ReportingNeeds): Repeated {
   const closing = new AbortController();
   const { signal } = closing;
   const opened = openedOnce(needs.targets);

@@ -3,6 +3,7 @@
  * Runs in parallel with the runner; several processes may deliver.
  */
 import { setMaxListeners } from 'node:events';
+import type { Repeated } from '../../base/repeat.ts';
 import type { Target } from '../../contract/target.ts';
 import { type Clock, systemClock } from '../../engine/dispatch/clock.ts';
 import { keepDispatching } from '../../engine/dispatch/keep-dispatching.ts';
@@ -32,12 +33,8 @@ export interface DeliveringNeeds
   readonly random?: () => number;
 }
 
-export interface Delivering {
-  /** Finishes what is in flight and releases the rest. Idempotent. */
-  close(): Promise<void>;
-}
-
-export function startDelivering(needs: DeliveringNeeds): Delivering {
+/** Closing finishes what is in flight and releases the rest. */
+export function startDelivering(needs: DeliveringNeeds): Repeated {
   const { pool, targets, names, log, clock = systemClock, random = Math.random } = needs;
   const closing = new AbortController();
   const { signal } = closing;

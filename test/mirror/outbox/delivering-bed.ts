@@ -2,9 +2,9 @@
 import type pg from 'pg';
 import pino from 'pino';
 import { afterAll, afterEach } from 'vitest';
+import type { Repeated } from '../../../src/base/repeat.ts';
 import type { Target } from '../../../src/contract/target.ts';
 import type { Claimed } from '../../../src/mirror/outbox/claims.ts';
-import type { Delivering } from '../../../src/mirror/outbox/delivering.ts';
 import { DeliverySource } from '../../../src/mirror/outbox/delivery-source.ts';
 import { makePool } from '../../../src/storage/pool.ts';
 import { WORKER } from '../../engine/ledger/fresh-ledger.ts';
@@ -25,7 +25,7 @@ const HOUR = 60 * 60 * 1000;
 export class DeliveringBed {
   readonly database: FreshDatabase;
   clock!: VirtualClock; // safe: `start` makes one
-  started: Delivering[] = [];
+  started: Repeated[] = [];
   readonly #pools: pg.Pool[] = [];
 
   constructor(database: FreshDatabase) {

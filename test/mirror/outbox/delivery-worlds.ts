@@ -1,9 +1,10 @@
 /** Changes put straight into the outbox, and targets that give the answers of a test. */
 import type pg from 'pg';
 import pino, { type Logger } from 'pino';
+import type { Repeated } from '../../../src/base/repeat.ts';
 import type { Delivery, DeliveryOutcome, Target } from '../../../src/contract/target.ts';
 import type { Clock } from '../../../src/engine/dispatch/clock.ts';
-import { type Delivering, startDelivering } from '../../../src/mirror/outbox/delivering.ts';
+import { startDelivering } from '../../../src/mirror/outbox/delivering.ts';
 import { queueDeliveries, recipientsOf } from '../../../src/mirror/outbox/outbox.ts';
 import type { TaskChange } from '../../../src/mirror/tasks/task-state.ts';
 import type { ChangeFilter } from '../../../src/settings/target-events.ts';
@@ -73,7 +74,7 @@ export interface DeliveringHow {
 }
 
 /** Delivers to targets that give these answers. */
-export function deliveringOf({ pool, targets, clock, concurrency = 4, open, log }: DeliveringHow): Delivering {
+export function deliveringOf({ pool, targets, clock, concurrency = 4, open, log }: DeliveringHow): Repeated {
   return startDelivering({
     pool,
     worker: WORKER,

@@ -10,9 +10,9 @@
  *    that it accepted it: then a person decides.
  * Source: the steps by which loads create, of one task at a time; the contract gives creates no answer (docs/contract.md, "Tasks").
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { absenceAfterMs } from '../../../base/absence.ts';
 import { elapsedMs } from '../../../base/clock.ts';
+import { pause } from '../../../base/pause.ts';
 import { recordIn } from '../../../client/call/decode.ts';
 import { idOf } from '../../../client/call/dialect.ts';
 import type { Outcome } from '../../../client/call/outcome.ts';
@@ -106,7 +106,7 @@ export function createCreations({ lists, log, nowMs, lookAfterMs }: CreationNeed
       const gathering = AbortSignal.any([signal, AbortSignal.timeout(GATHER_MS)]);
       await unlessAborted(gathering, () => Promise.allSettled(underWay)).catch(() => undefined);
       for (const afterMs of lookAfterMs) {
-        await delay(afterMs, undefined, { signal }).catch(() => undefined); // aborted: the next line says so
+        await pause(afterMs, signal); // aborted: the next line says so
         const list = await search(sinceMs);
         if (list.status === 'found') return { ...list, isNew: true };
         if (list.status !== 'read') return list;

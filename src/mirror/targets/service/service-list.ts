@@ -4,8 +4,8 @@
  * they are read. A read that does not show a task proves nothing; if absence matters, two reads have to agree.
  */
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { LockstepError } from '../../../base/errors.ts';
+import { pause } from '../../../base/pause.ts';
 import { idOf, isJsonObject } from '../../../client/call/dialect.ts';
 import type { Json } from '../../../client/call/json.ts';
 import { decideRetry, type Failure, isKeyRefused } from '../../../client/call/retry-policy.ts';
@@ -92,7 +92,7 @@ async function readPage(account: ServiceAccount, query: Query, signal: AbortSign
     const decision = decideRetry('tasks.getall', outcome, { attempt, random: Math.random() });
     const mayHelp = outcome.status === 'unknown' && decision.status === 'retry' && attempt++ < MAX_TRIES;
     if (!mayHelp || (await account.takeRetry()).status === 'empty') throw new ReadFailed(outcome);
-    await delay(decision.afterMs, undefined, { signal }).catch(() => undefined); // aborted: the next try says so
+    await pause(decision.afterMs, signal); // aborted: the next try says so
   }
 }
 
