@@ -69,31 +69,18 @@ export type BudgetSettings = AccountSettings['budget'];
 export type SyncSettings = { readonly name: string } & SettingsFile['syncs'][string];
 export type TasksSync = Extract<SyncSettings, { type: 'tasks' }>;
 
-/** The account called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
-export function accountNamed(settings: Settings, name: string): AccountSettings {
-  return named('account', 'accounts', settings.accounts, name, settings.file);
-}
+/** Each gives the entry called so. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
+export const accountNamed = namedIn('account', 'accounts', ({ accounts }) => accounts);
+export const syncNamed = namedIn('sync', 'syncs', ({ syncs }) => syncs);
+export const targetNamed = namedIn('target', 'targets', ({ targets }) => targets);
+/** A channel for alerts. */
+export const channelNamed = namedIn('channel', 'alerts', ({ alerts }) => alerts);
 
 /** The account called `name`; default: the only one. Throws USAGE if there are several, or SETTINGS_NAME_UNKNOWN; exit code 2. */
 export function accountChosen(settings: Settings, name?: string): AccountSettings {
   const [only = '', ...others] = Object.keys(settings.accounts).toSorted();
   if (name !== undefined || others.length === 0) return accountNamed(settings, name ?? only);
   throw wrongUse(`--account NAME is missing: ${settings.file} has several accounts, ${oneOf([only, ...others])}`);
-}
-
-/** The sync called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
-export function syncNamed(settings: Settings, name: string): SyncSettings {
-  return named('sync', 'syncs', settings.syncs, name, settings.file);
-}
-
-/** The target called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
-export function targetNamed(settings: Settings, name: string): TargetSettings {
-  return named('target', 'targets', settings.targets, name, settings.file);
-}
-
-/** The channel for alerts called `name`. Throws SETTINGS_NAME_UNKNOWN, exit code 2, and lists the existing names. */
-export function channelNamed(settings: Settings, name: string): ChannelSettings {
-  return named('channel', 'alerts', settings.alerts, name, settings.file);
 }
 
 /** The rate that the budget of an account allows, per second. */
@@ -106,11 +93,17 @@ export function budgetLimits({ budget }: AccountSettings): BudgetLimits {
   };
 }
 
-function named<T>(kind: string, section: string, entries: Readonly<Record<string, T>>, name: string, file: string): T {
-  const entry = entries[name];
-  if (entry !== undefined) return entry;
-  const names = Object.keys(entries);
-  const known = names.length === 0 ? 'none is defined' : `defined: ${oneOf(names.toSorted())}`;
-  const message = `No ${kind} named ${quote(name)} under ${section} in ${file}${didYouMean(name, names)} (${known})`;
-  throw wrongUse(message, 'SETTINGS_NAME_UNKNOWN');
+function namedIn<T>(kind: string, section: string, of: (settings: Settings) => Readonly<Record<string, T>>) {
+  return (settings: Settings, name: string): T => {
+    const entries = of(settings);
+    const entry = entries[name];
+    if (entry !== undefined) return entry;
+    const names = Object.keys(entries);
+    const known = names.length === 0 ? 'none is defined' : `defined: ${oneOf(names.toSorted())}`;
+    const where = `under ${section} in ${settings.file}`;
+    throw wrongUse(
+      `No ${kind} named ${quote(name)} ${where}${didYouMean(name, names)} (${known})`,
+      'SETTINGS_NAME_UNKNOWN',
+    );
+  };
 }
