@@ -73,7 +73,7 @@ export function chatPoster(system: string, where: string, bodyOf: BodyOf, caller
     const body = JSON.stringify(bodyOf(lines));
     const headers = { 'content-type': 'application/json' };
     const request = { method: 'POST', path: '', headers, body } as const;
-    return sendEvent(answers, `POST of ${system}`, request, context, { caller, now: () => new Date() });
+    return sendEvent(answers, request, context, { caller, now: () => new Date() }, { call: `POST of ${system}` });
   };
 }
 

@@ -54,7 +54,7 @@ function sendTarget(settings: HttpSettings, send: HttpRequest, answers: VendorAn
       return renewing(tokens, first, (token) => {
         const all = { ...headersOf(token), ...type, ...headers };
         const sent = { ...call, ...(content !== undefined && { body: content }), headers: all, secrets: [token] };
-        return sendEvent(answers, label, sent, context, needs, { readsBody, place: `the url and ${where}.path` });
+        return sendEvent(answers, sent, context, needs, { call: label, readsBody, place: `the url and ${where}.path` });
       });
     },
     check: (context) => checkWithoutSearch(needs, context),

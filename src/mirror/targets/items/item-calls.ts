@@ -185,20 +185,24 @@ async function sendJudged(
   return judged ?? judge(answered, answered.text);
 }
 
+interface EventHow {
+  /** For messages. */
+  readonly call: string;
+  readonly readsBody?: (httpStatus: number) => boolean;
+  /** What to check if there is nothing at the address. */
+  readonly place?: string;
+}
+
 /**
  * For a target that receives events and has no items: the status of the answer decides, however its body ends, unless the body
- * of such a status is read. `place`: what to check if there is nothing at the address.
+ * of such a status is read.
  */
 export async function sendEvent(
   answers: VendorAnswers,
-  call: string,
   request: TargetRequest,
   context: CallContext,
   needs: Pick<TargetNeeds, 'caller' | 'now'>,
-  {
-    readsBody = () => false,
-    place = 'the address',
-  }: { readonly readsBody?: (httpStatus: number) => boolean; readonly place?: string } = {},
+  { call, readsBody = () => false, place = 'the address' }: EventHow,
 ): Promise<DeliveryOutcome> {
   const judged = await sendJudged(answers, call, request, context, needs);
   if (judged.status !== 'judged') return judged;

@@ -97,7 +97,7 @@ export async function openPoster(
       const headers = { ...own, ...signatureHeaders({ id, timestamp: needs.now(), body }, secrets.keys) };
       const hidden = [...secrets.texts, ...urlSecrets];
       const request = { method: 'POST', path: '', headers, body, secrets: hidden } as const;
-      return sendEvent(answers, 'POST', request, context, needs);
+      return sendEvent(answers, request, context, needs, { call: 'POST' });
     },
   };
 }
