@@ -54,6 +54,28 @@ describe.runIf(CHROMIUM)('a file', () => {
     await close();
   });
 
+  test('with more columns than the page shows has the cells of its fields on it, wherever they are', async () => {
+    const { page, close } = await openPage();
+    const more = Array.from({ length: 50 }, (_, i) => `extra ${i}`);
+    const lines = [
+      ['order_id', 'client_id', ...more, 'amount'],
+      ['A-1', '1', ...more, '12x'],
+      ['A-2', '2', ...more, '9y'],
+    ];
+    await choose(page, 'wide.csv', lines.map((cells) => cells.join(',')).join('\n'));
+    await page.getByRole('button', { name: 'Check and plan' }).click();
+    await page.getByRole('link', { name: /^Correct/ }).click();
+    expect(await page.textContent('main')).toContain('13 columns in the new file, not shown here');
+    await page.getByRole('link', { name: 'Go to the cell' }).first().click();
+    await page.getByLabel('amount, line 2').fill('12');
+    for (const cell of await page.getByRole('textbox', { name: / line 3$/ }).all()) await cell.fill('');
+    await page.getByRole('button', { name: 'Make the new file' }).click();
+    const [first, ...others] = await page.locator('.load-rows tbody tr').allTextContents();
+    expect([first?.startsWith('A-1'), others]).toEqual([true, []]);
+    expect(await page.textContent('main')).not.toMatch(/of the first \d+ row/);
+    await close();
+  });
+
   test('of which two people have corrected lines names the other file to each of them', async () => {
     const { page, close } = await openPage();
     await choose(page, 'two.csv', 'order_id,client_id,amount\nA-1,1,12x\nA-2,1,3\n');

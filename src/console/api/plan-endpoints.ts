@@ -4,13 +4,13 @@ import { changesIn, pageOfShown } from '../../engine/ledger/matching/shown-write
 import { readRun } from '../../engine/ledger/runs.ts';
 import { requireOperator } from '../access/guard.ts';
 import { correctLoad } from '../loads/correct.ts';
-import { badFile, badOrders, cellKey, MOST_COLUMNS } from '../loads/fixes.ts';
+import { badFile, badOrders, cellKey } from '../loads/fixes.ts';
 import { defineEndpoint, type Endpoint } from './endpoint.ts';
 import { ARE_UPDATES, planQuery } from './filters.ts';
 import { afterNumber, limit, next, pageOf } from './shapes.ts';
 
 const ofRun = z.object({ run: z.string().describe('Id of the run.') });
-const column = z.number().int().min(1).max(MOST_COLUMNS).describe('Number of the column, from 1.');
+const column = z.number().int().min(1).describe('Number of the column, from 1.');
 
 export const planEndpoints: readonly Endpoint[] = [
   defineEndpoint({
@@ -96,7 +96,7 @@ export const planEndpoints: readonly Endpoint[] = [
         .array(z.strictObject({ line: z.number().int().min(1), column, text: z.string().max(10_000) }))
         .prefault([])
         .describe(
-          'New texts of cells. A line whose cells are all emptied is left out, even if it also has cells with a line break, with more than 300 characters, or in columns after the 40th.',
+          'New texts of cells. A line whose cells are all emptied is left out, even if it also has cells with a line break, with more than 300 characters, or in a file of more than 40 columns those that fill no field.',
         ),
       replace: z
         .strictObject({ column, find: z.string().describe('Empty: fill the empty cells.'), put: z.string() })

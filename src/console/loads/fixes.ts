@@ -13,6 +13,7 @@ import { awaitsApproval, NOT_APPROVED } from '../../engine/ledger/approval.ts';
 import { firstRefused, type RefusedOrder, unappliedOrders } from '../../engine/ledger/matching/refused-orders.ts';
 import { isUnfinished, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type Load, loadOf } from '../../syncs/orders/begin-load.ts';
+import { readAs } from '../../syncs/orders/remembered-columns.ts';
 
 export interface BadLine {
   readonly line: number;
@@ -46,15 +47,23 @@ export interface Fixes {
   readonly replacement: Replacement | undefined;
 }
 
-/** Of the columns that can be corrected. */
-export const MOST_COLUMNS = 40;
+/** Of the columns that the page shows. */
+const MOST_COLUMNS = 40;
 
 /** Longer cells are shown and not edited. */
 const LONGEST_CELL = 300;
 
+/** The columns (from 0) that the page shows: those that fill a field, and the first others. */
+export function shownColumns(load: Load): readonly number[] {
+  const used = Object.values(readAs(load).columns).map((name) => load.header.indexOf(name));
+  const shown = new Set(used.filter((column) => column >= 0));
+  for (let column = 0; shown.size < MOST_COLUMNS; column++) shown.add(column);
+  return [...shown].toSorted((a, b) => a - b);
+}
+
 /** Whether a field of a form can hold its text. */
-export function isEditable(cell: string, column: number): boolean {
-  return column < MOST_COLUMNS && cell.length <= LONGEST_CELL && !/[\r\n]/.test(cell);
+export function isEditable(cell: string): boolean {
+  return cell.length <= LONGEST_CELL && !/[\r\n]/.test(cell);
 }
 
 export const cellKey = (line: number, column: number): string => `cell.${line}.${column}`;
@@ -122,23 +131,30 @@ function badLines({ lines, label, reason, facts }: RefusedOrder): readonly BadLi
  * results: each order keeps its identity, so an order is created once however often it is corrected.
  */
 export async function* fixedFile(pool: pg.Pool, run: string, fixes: Fixes): AsyncGenerator<Uint8Array> {
-  const { columns } = await badFile(pool, run);
+  const { columns, load } = await badFile(pool, run);
+  const shown = shownColumns(load);
   yield Buffer.from(csv([LABEL_COLUMN, ...columns]));
   const which = isPlanDropped(await readRun(pool, run)) ? 'unwritten' : 'refused';
   for await (const order of unappliedOrders(pool, run, which))
     for (const bad of badLines(order))
-      if (!isEmptied(bad, fixes)) yield Buffer.from(csv([bad.label, ...fixed(bad, fixes)]));
+      if (!isEmptied(bad, fixes, shown)) yield Buffer.from(csv([bad.label, ...fixed(bad, fixes, shown)]));
 }
 
 /** Cells that cannot be edited stay as they are, and do not keep a line. */
-function isEmptied(line: BadLine, { cells }: Fixes): boolean {
-  const editable = (cell: string, column: number) => isEditable(line.cells[column] ?? '', column) && cell.trim() !== '';
-  return line.cells.some(editable) && !fixed(line, { cells, replacement: undefined }).some(editable);
+function isEmptied(line: BadLine, { cells }: Fixes, shown: readonly number[]): boolean {
+  const after = fixed(line, { cells, replacement: undefined }, shown);
+  const editable = shown.filter((column) => isEditable(line.cells[column] ?? ''));
+  const isFilled = (all: readonly string[]) => editable.some((column) => (all[column] ?? '').trim() !== '');
+  return isFilled(line.cells) && !isFilled(after);
 }
 
 /** A line that lacks cells gets those that are filled in, and the ones before them. */
-function fixed({ line, cells }: BadLine, { cells: corrected, replacement }: Fixes): readonly string[] {
-  let width = MOST_COLUMNS;
+function fixed(
+  { line, cells }: BadLine,
+  { cells: corrected, replacement }: Fixes,
+  shown: readonly number[],
+): readonly string[] {
+  let width = (shown.at(-1) ?? 0) + 1;
   while (width > cells.length && !corrected.get(cellKey(line, width - 1))) width -= 1;
   const all = Array.from({ length: Math.max(width, cells.length) }, (_, column) => cells[column] ?? '');
   return all.map((cell, column) => {

@@ -15,7 +15,7 @@ import {
   cellKey,
   isEditable,
   isPlanDropped,
-  MOST_COLUMNS,
+  shownColumns,
 } from '../loads/fixes.ts';
 import { commandOf, formOfLoad, loadForm } from '../loads/load-form.ts';
 import { definePage } from '../page.ts';
@@ -79,7 +79,7 @@ export const fix = definePage({
             Empty all cells of a line to leave it out. The next page keeps the columns and options of this load.
           </p>
           <form class="load" method="post" action={`/runs/${run.id}/fix`}>
-            <Lines {...bad} columns={columns} />
+            <Lines {...bad} columns={columns} shownColumns={shownColumns(load)} />
             <Replace columns={columns} />
             {bad.lines.some(({ reason }) => reason === 'CUSTOMER_UNKNOWN') && run.options.createCustomers !== true && (
               <Check label="Create the customers that are missing" name="customers" />
@@ -95,24 +95,26 @@ export const fix = definePage({
   },
 });
 
-function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns: readonly string[] }) {
+interface LinesProps extends BadOrders {
+  readonly columns: readonly string[];
+  readonly shownColumns: readonly number[];
+}
+
+function Lines({ lines, shown, count, columns, shownColumns }: LinesProps) {
   const width = Math.max(columns.length, ...lines.map(({ cells }) => cells.length));
-  const names = Array.from({ length: Math.min(width, MOST_COLUMNS) }, (_, i) => columns[i] ?? namelessColumn(i));
-  const hidden = count - shown;
+  const these = shownColumns.filter((column) => column < width);
+  const nameOf = (column: number) => columns[column] ?? namelessColumn(column);
   const remedies = new Set<string>();
   return (
-    <Section
-      title="Cells"
-      side={hidden > 0 && <span class="dim">{plural(hidden, 'more row')} in the new file, not shown here</span>}
-    >
-      <SheetTable label="Cells" as="load-fix" titles={<ProblemColumns names={names} />}>
+    <Section title="Cells" side={<span class="dim">{hiddenWords(count - shown, width - these.length)}</span>}>
+      <SheetTable label="Cells" as="load-fix" titles={<ProblemColumns names={these.map(nameOf)} />}>
         {lines.map(({ line, cells, problems, wrong }) => (
           <tr>
             <th scope="row">{line}</th>
             <td class="problem">
               <Problems of={problems} said={remedies} />
               {wrong
-                .filter((column) => column >= NEAR_COLUMNS && column < names.length)
+                .filter((column) => these.indexOf(column) >= NEAR_COLUMNS)
                 .map((column) => (
                   <>
                     {' '}
@@ -120,14 +122,14 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
                   </>
                 ))}
             </td>
-            {names.map((name, column) =>
+            {these.map((column) =>
               column < Math.max(columns.length, cells.length) ? (
-                <td data-label={name}>
+                <td data-label={nameOf(column)}>
                   <Cell
                     text={cells[column] ?? ''}
-                    canEdit={isEditable(cells[column] ?? '', column)}
+                    canEdit={isEditable(cells[column] ?? '')}
                     name={cellKey(line, column)}
-                    label={`${name}, line ${line}`}
+                    label={`${nameOf(column)}, line ${line}`}
                     isWrong={wrong.includes(column)}
                   />
                 </td>
@@ -140,6 +142,11 @@ function Lines({ lines, shown, count, columns }: BadOrders & { readonly columns:
       </SheetTable>
     </Section>
   );
+}
+
+function hiddenWords(rows: number, columns: number): string {
+  const hidden = [...(rows > 0 ? [plural(rows, 'more row')] : []), ...(columns > 0 ? [plural(columns, 'column')] : [])];
+  return hidden.length === 0 ? '' : `${hidden.join(' and ')} in the new file, not shown here`;
 }
 
 interface CellProps {
