@@ -42,7 +42,15 @@ export const records = definePage({
   },
 });
 
-const listQuery = z.object({ q: z.string().max(200).optional(), after: z.string().max(200).optional() });
+const listQuery = z.object({
+  q: z
+    .string()
+    .trim()
+    .max(200)
+    .optional()
+    .transform((q) => q || undefined),
+  after: z.string().max(200).optional(),
+});
 
 export const recordsOf = definePage({
   path: '/records/:account/:kind',

@@ -145,7 +145,8 @@ async function fittingRows(
        where i.run_id = $1 and i.n > $2 and i.n <= $7 and ($3::text[] is null or coalesce(v.verdict, 'unknown') = any($3))
          and ($4::text is null or case when v.n is not null then v.reason = $4 else ${OPEN_ROW_REASON} = $4 end)
          and ($5::text is null or i.source_id = $5 or i.n::text = $5
-           or concat_ws(' ', i.label, i.email, i.phone, i.name, i.org, i.fields::text, i.cells::text) ilike ${CONTAINS('$5')})
+           or concat_ws(' ', i.label, i.email, i.phone, i.name, i.org) ilike ${CONTAINS('$5')}
+           or concat_ws(' ', jsonb_path_query_array(i.fields, '$.*'), i.cells) ilike ${CONTAINS(IN_JSON('$5'))})
        order by i.n limit $6
      )
      ${REPORTED}`,
@@ -157,6 +158,9 @@ async function fittingRows(
 /** SQL: the reason of row `i`, which has no verdict. */
 const OPEN_ROW_REASON = `coalesce((select a.reason from ledger.last_attempts a where a.run_id = i.run_id and a.n = i.n),
   ${OPEN_REASON('i.n')})`;
+
+/** SQL: a text as it is within JSON, without the quotes around it. */
+const IN_JSON = (text: string) => `left(right(to_json(${text}::text)::text, -1), -1)`;
 
 /** SQL: a pattern for texts that contain a text as it is. */
 const CONTAINS = (text: string) =>

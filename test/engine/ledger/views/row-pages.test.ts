@@ -52,6 +52,18 @@ test('a search finds as many rows for a page as there are, and misses none betwe
   expect(pages.flat()).toEqual(labels.map((n) => n * 10));
 });
 
+test('a search reads the values of a row as people see them, and not the names of its fields', async () => {
+  const run = await aRun(database);
+  await database.pool.query(
+    `insert into ledger.inputs (run_id, n, fields, cells) select $1::text, n, $2::jsonb, $3::json from generate_series(1, 2) n
+     union all select $1, 3, $4::jsonb, $5::json`,
+    [run.id, { amount: '7' }, '["A-1","7"]', { amount: '8' }, JSON.stringify(['A-2', '12" pipe\\', '50%'])],
+  );
+  const found = async (text: string) => (await search(run, { text })).pages.flat();
+  expect([await found('amount'), await found('_'), await found('["')]).toEqual([[], [], []]);
+  expect([await found('12" pipe\\'), await found('"'), await found('0%')]).toEqual([[3], [3], [3]]);
+});
+
 test('rows of a verdict in a run that has ended are found at once, wherever they are', async () => {
   const run = await largeRun();
   await endRun(database.pool, run.id, 'failed');
