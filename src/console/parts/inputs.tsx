@@ -127,8 +127,8 @@ export function Select({ label, name, options, value, none = 'any' }: SelectProp
 export function Days({ from, to }: { readonly from: string | undefined; readonly to: string | undefined }) {
   return (
     <>
-      <Field label="From" type="date" name="from" value={from ?? ''} />
-      <Field label="To" type="date" name="to" value={to ?? ''} />
+      <Field label="From (UTC)" type="date" name="from" value={from ?? ''} />
+      <Field label="To (UTC)" type="date" name="to" value={to ?? ''} />
     </>
   );
 }

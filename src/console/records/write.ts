@@ -89,7 +89,7 @@ async function requireUnchanged(account: Account, writing: Writing): Promise<voi
   if (now.value !== undefined && shownOf(operation, now.value) === shown) return;
   throw new LockstepError(
     'RECORD_CHANGED',
-    'The record has changed since it was read, and this write would undo that. Nothing was sent. Open or read it again',
+    'The record has changed since it was read, and this write would undo that change. Nothing was sent. Read the record again before you change it',
   );
 }
 
