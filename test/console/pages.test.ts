@@ -161,7 +161,7 @@ describe.runIf(CHROMIUM)('pages', () => {
     expect(await page.textContent('[role=status]')).toContain('Nothing was started');
     await page.getByRole('link', { name: 'Cancel the run' }).click();
     expect(await page.textContent('main')).toContain('retry the load or run the sync again'); // a load has no next run
-    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel the run', exact: true }).click();
     expect(await page.textContent('.headline .chip')).toBe('cancelled');
     expect(await page.textContent('.notice')).toMatch(
       /^2\d{3}-\d\d-\d\d \d\d:\d\d:\d\d UTC: Cancelled by operator in the console: nothing more is sent\.$/,

@@ -61,6 +61,8 @@ export const confirm = definePage({
     const reports = await Promise.all(runs.map((run) => reportRun(pool, run, settings)));
     const kind = kindOf(action, runs, reports);
     const { button, means } = WORDS[kind];
+    const label =
+      kind === 'restart' ? button : `${button} ${runs.length === 1 ? 'the run' : plural(runs.length, 'run')}`;
     if (runs.length === 0) {
       const body = (
         <Empty title="No run is selected" isPage>
@@ -76,9 +78,7 @@ export const confirm = definePage({
       tab: 'runs',
       head: (
         <>
-          <h1>
-            {button}: {plural(runs.length, 'run')}?
-          </h1>
+          <h1>{label}?</h1>
           <p>{means}</p>
           <form class="acts" method="post" action={`/confirm/${action}`}>
             {runs.map(({ id }) => (
@@ -86,7 +86,7 @@ export const confirm = definePage({
             ))}
             <Hidden values={{ kind }} />
             <button type="submit" class={action === 'cancel' ? 'danger' : 'primary'}>
-              {button}
+              {label}
             </button>
             <Button to={runs.length === 1 ? `/runs/${ids[0]}` : '/runs'} label="Back" />
           </form>
