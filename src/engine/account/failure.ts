@@ -130,7 +130,7 @@ const MOST_NAMED = 3;
 /** The error for a refused key, with where to fix it. */
 export function keyRefused(account: Named, failure: Failure): KeyRefused {
   return new KeyRefused(
-    `${refusalOf(account, failure)} Correct the key (${account.keySource}). Nothing is sent until the service accepts it. If the account is suspended, \`lockstep start\` tries the key at least once a minute, \`lockstep accounts resume ${account.name}\` at once.`,
+    `${refusalOf(account, failure)} Correct the key (${account.keySource}). Nothing is sent until the service accepts it. While the account is suspended, \`lockstep start\` tries the key at least once a minute, \`lockstep accounts resume ${account.name}\` at once.`,
   );
 }
 

@@ -72,7 +72,7 @@ describe('a read that is refused with the message of a refused key', () => {
       'suspends the account where other reads are refused too',
       { status: 'refused', refused: keyRefused(anAccount(), refused(401)), failure: refused(401) },
       KeyRefused,
-      /https:\/\/acme\.example.*"acme".*403: bad key.*accounts\.acme\.apiKey.*If the account is suspended,.*`lockstep accounts resume acme` at once/,
+      /https:\/\/acme\.example.*"acme".*403: bad key.*accounts\.acme\.apiKey.*While the account is suspended,.*`lockstep accounts resume acme` at once/,
     ],
     [
       'fails the run, and names the operation, where another read is answered',
