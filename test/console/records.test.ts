@@ -118,6 +118,22 @@ describe.runIf(CHROMIUM)('records', () => {
     await close();
   });
 
+  test('that a person was changing are filled in again after Back: what was written, beside what another person has saved', async () => {
+    await harness.addNumberedCustomers(1);
+    const { page, wrong, close } = await openPage();
+    await open(page, 'customers/1');
+    await page.getByText('Change the customer').click();
+    await page.getByLabel('organization').fill('Lee Ltd');
+    await page.getByRole('link', { name: 'Home' }).click();
+    await harness.call('customers.update', { id: 1, full_name: 'Ann' });
+    await page.goBack();
+    await page.getByLabel('organization').waitFor(); // it was folded
+    expect(await page.getByLabel('organization').inputValue()).toBe('Lee Ltd');
+    expect(await page.getByLabel('full_name').inputValue()).toBe('Ann');
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
   test('that only the application of the service creates say so', async () => {
     const { page, close } = await openPage();
     await open(page, 'pipelines');

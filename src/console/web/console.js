@@ -229,6 +229,7 @@ function fillAgain({ page, action, fields }) {
     const written = fields.find(
       ({ name, value }) => name === field.name && (!isChoice(field) || value === field.value),
     );
+    if (written) field.closest('details')?.setAttribute('open', '');
     if (written && isChoice(field)) field.checked = written.checked;
     else if (written && !['hidden', 'submit', 'file'].includes(field.type)) field.value = written.value;
   }
