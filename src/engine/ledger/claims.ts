@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { isGone, type WorkerIdentity } from '../../base/process-identity.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
+import { recountStopped } from './run-counts.ts';
 
 /** A claim lasts this long unless renewed: enough for a call and its answer between two renewals. */
 export function claimTtlMs(timeoutMs: number): number {
@@ -114,14 +115,15 @@ export class ClaimLost extends Error {
 
 /**
  * Releases claims. Rows they hold without a recorded attempt may have been sent: this is appended, and a read has to show
- * it. The claims exist until that is written, so that another process repeats it after a crash.
+ * it. The claims exist until that is written, so that another process repeats it after a crash. A run that ended
+ * meanwhile, because it was cancelled or failed, is counted again.
  */
 export async function dropClaims(db: Queryable, ids: readonly number[]): Promise<void> {
   // A statement sees rows that are being claimed only if it starts after their claim has committed. This statement waits for
   // such claims and blocks further ones.
   await db.query(`update ledger.claims set expires_at = '-infinity' where id = any($1)`, [ids]);
-  await db.query(
-    `with gone as (delete from ledger.claims where id = any($1) returning id),
+  const gone = await db.query<{ run: string }>(
+    `with gone as (delete from ledger.claims where id = any($1) returning run_id),
      held as materialized (select c.id, c.run_id, unnest(c.rows) as n from ledger.chunks c where c.claim_id = any($1)),
      lost as (
        insert into ledger.attempts (run_id, n, chunk_id, action, outcome, sends)
@@ -129,11 +131,17 @@ export async function dropClaims(db: Queryable, ids: readonly number[]): Promise
            where a.run_id = h.run_id and a.n = h.n and a.id > p.attempts_before order by a.id desc limit 1), 0)
        from held h join ledger.plans p on p.run_id = h.run_id and p.n = h.n
        returning run_id
+     ), missed as (
+       update ledger.runs set calls_missed = true,
+         open_since = case when status in ('running', 'paused') then open_since else clock_timestamp() end
+       where id in (select run_id from lost)
      )
-     update ledger.runs set calls_missed = true,
-       open_since = case when status in ('running', 'paused') then open_since else clock_timestamp() end
-     where id in (select run_id from lost)`,
+     select distinct run_id as run from gone`,
     [ids],
+  );
+  await recountStopped(
+    db,
+    gone.rows.map(({ run }) => run),
   );
 }
 

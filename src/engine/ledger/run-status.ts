@@ -3,6 +3,7 @@ import type { Queryable } from '../../storage/queryable.ts';
 import { type Transactional, together } from '../../storage/transaction.ts';
 import { IDLE_SINCE_MS } from './attended-runs.ts';
 import { forgetReads, thinOut } from './retention/forget.ts';
+import { COUNTS } from './run-counts.ts';
 import { addFailure, type NewRun, type Run, readRun, runsWhere } from './runs.ts';
 import { recordFigures } from './views/run-figures.ts';
 
@@ -36,14 +37,9 @@ async function end(db: Transactional, id: string, status: Ending, error?: RunErr
     `with rows as materialized (
        select (select count(*) from ledger.inputs where run_id = $1) - (select count(*) from ledger.verdicts where run_id = $1) as open
      )
-     update ledger.runs set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = clock_timestamp(), trouble_since = null,
+     update ledger.runs u set status = $2, revision = revision + 1, phase = case when $2 = 'failed' then phase end, ended_at = clock_timestamp(), trouble_since = null,
        idle_ms = idle_ms + case when status = 'paused' or is_left then ${IDLE_SINCE_MS} else 0 end,
-       error_code = $3, error = $4, open_since = ${OPEN_SINCE}, counts = (select jsonb_object_agg(verdict, n) from
-         (select verdict, sum(n) as n from
-           (select verdict, count(*) as n from ledger.verdicts where run_id = $1 group by 1
-            union all select 'unknown', open from rows
-            union all select 'unchanged', unchanged
-            union all select key, value::bigint from jsonb_each_text(pruned)) each group by 1 having sum(n) > 0) c)
+       error_code = $3, error = $4, open_since = ${OPEN_SINCE}, counts = ${COUNTS('(select open from rows)')}
      where id = $1 and status in ('running', 'paused')`,
     [id, status, error?.code, error?.message],
   );

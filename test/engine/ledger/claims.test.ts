@@ -5,6 +5,7 @@ import {
   dropClaims,
   extendClaim,
   holdClaim,
+  releaseClaim,
   takeClaim,
 } from '../../../src/engine/ledger/claims.ts';
 import {
@@ -17,6 +18,7 @@ import {
 } from '../../../src/engine/ledger/rows.ts';
 import { endRun } from '../../../src/engine/ledger/run-status.ts';
 import { movePhase, readRun } from '../../../src/engine/ledger/runs.ts';
+import { settleRows } from '../../../src/engine/ledger/transitions.ts';
 import { inTransaction } from '../../../src/storage/transaction.ts';
 import { aRun, claimOn, freshLedger, putRows, readyRows, rowsOf, WORKER } from './fresh-ledger.ts';
 
@@ -45,6 +47,28 @@ describe('a claim fences writes', () => {
     expect(rows).toEqual(rows.map((row) => ({ ...row, state: 'unknown', sends: 0 })));
     expect(rows.every((row) => row.since !== null)).toBe(true);
     expect((await readRun(database.pool, run.id)).callsMissed).toBe(true);
+  });
+
+  test('a run that is cancelled while its last read settles rows counts them', async () => {
+    const run = await aRun(database);
+    await putRows(database, run, [
+      { state: 'acked', source_id: '1' },
+      { state: 'acked', source_id: '2' },
+    ]);
+    const claim = await claimOn(database, run, { kind: 'exclusive' });
+    await inTransaction(database.pool, async (db) => {
+      await holdClaim(db, claim);
+      await settleRows(db, run.id, {
+        sql: `select 1 as n, 'created' as verdict, null::text as reason, null::jsonb as facts, '5' as record_id`,
+      });
+      await endRun(database.pool, run.id, 'cancelled');
+    });
+    expect((await readRun(database.pool, run.id)).counts).toEqual({ unknown: 2 });
+    await releaseClaim(database.pool, claim);
+    expect(await readRun(database.pool, run.id)).toMatchObject({
+      status: 'cancelled',
+      counts: { created: 1, unknown: 1 },
+    });
   });
 
   test('a claim writes only the rows it holds itself', async () => {
