@@ -241,8 +241,15 @@ export async function orStoreAway<T>(
   try {
     return await inTime(answer, timeoutMs);
   } catch (cause) {
+    const why = wordsOf(cause);
     const what = `The rate budget of "${key}" cannot be read, so nothing is sent`;
-    const message = `${what}: ${store.name} is unavailable (${messageOf(cause)}). Remedy: ${store.remedy}.`;
+    const message = `${what}: ${store.name} is unavailable (${why}). Remedy: ${store.remedy}.`;
     throw new LockstepError('BUDGET_STORE_AWAY', message, { cause });
   }
+}
+
+/** Of a lost connection, ioredis only says which of its own options limits the retries. */
+function wordsOf(cause: unknown): string {
+  const isLost = cause instanceof Error && cause.name === 'MaxRetriesPerRequestError';
+  return isLost ? 'no connection' : messageOf(cause);
 }

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
+import { orStoreAway } from '../../../src/client/budget/errors.ts';
 import { createRedisStore } from '../../../src/client/budget/redis-store.ts';
 import { describeWithRedis } from '../../support/redis.ts';
 import { AT_ONCE, startOwnRedis } from '../../support/redis-server.ts';
@@ -55,6 +56,14 @@ describeWithRedis('the Redis store', ({ url }) => {
     expect(await redis.pttl(keys[0])).toBeGreaterThan(7 * 24 * 60 * 60 * 1000);
     expect(await redis.pttl(keys[1])).toBeGreaterThan(0);
     await redis.del(...keys);
+  });
+
+  test('a server that is gone is named, without words of the driver', async () => {
+    const redis = connect('redis://127.0.0.1:1', { maxRetriesPerRequest: 1 });
+    redis.on('error', () => undefined);
+    const store = createRedisStore({ redis, where: 'redis://127.0.0.1:1', prefix: 'test' });
+    const message = /: Redis at redis:\/\/127\.0\.0\.1:1 is unavailable \(no connection\)\. Remedy: check that it runs/;
+    await expect(orStoreAway(store.block('demo', 10), 'demo', store, 10_000)).rejects.toThrow(message);
   });
 
   test('a server that takes over grants nothing until the tokens and the calls in flight before it are known or over', async () => {
