@@ -181,6 +181,8 @@ describe('a service that spells the order_ids of new orders in its own way', () 
     expect(harness.book.orders.map(({ order_id, amount }) => [order_id, amount])).toEqual(
       ['#1001', 'A 7', 'b_8', 'n-é'].map((label) => [label, 6]),
     );
+    const accents = await harness.load(orders('né,1,6,new'));
+    expect(accents.notes).toContain('the service shows order_ids in another Unicode form, such as né');
   });
 
   test('does not get an order that may be there already', async () => {

@@ -146,13 +146,13 @@ export async function takeAsked(db: Queryable, { run, pass, isAudit }: KeepingOr
      returning r.label as asked, r.name as shown`,
     [run.id, pass, keyScopeOf(run), run.scope, isAudit],
   );
-  const other = taken.rows.find(({ asked, shown }) => shown !== null && shown !== asked);
-  if (other)
-    await addNote(
-      db,
-      run.id,
-      `the service shows order_ids in another spelling, such as ${other.asked} as ${other.shown}`,
-    );
+  const spelt = taken.rows.filter(({ asked, shown }) => shown !== null && shown !== asked);
+  const visible = spelt.find(({ asked, shown }) => asked.normalize() !== shown?.normalize());
+  const [hidden] = spelt;
+  const how = visible
+    ? `spelling, such as ${visible.asked} as ${visible.shown}`
+    : `Unicode form, such as ${hidden?.asked}`;
+  if (hidden) await addNote(db, run.id, `the service shows order_ids in another ${how}`);
 }
 
 /** SQL: the orders of a debt, by its key. */
