@@ -2,9 +2,9 @@
  * The rate budget of one API key, shared by every process that uses the key. Source: our choice throughout; the service's
  * contract names no limit (docs/contract.md, "Limits" 3).
  */
-
 import { LockstepError, messageOf } from '../../base/errors.ts';
 import { inTime } from '../../base/in-time.ts';
+
 /** What headers may say of a limit, in any of their spellings (call/rate-headers.ts). */
 export interface RateHint {
   /** Calls left until the reset. */
