@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
-import { orStoreAway } from '../../../src/client/budget/errors.ts';
+import { orStoreAway } from '../../../src/client/budget/budget.ts';
 import { createRedisStore } from '../../../src/client/budget/redis-store.ts';
 import { describeWithRedis } from '../../support/redis.ts';
 import { AT_ONCE, startOwnRedis } from '../../support/redis-server.ts';
