@@ -35,7 +35,7 @@ test('says of a revoked key that it works again if the account of a workspace ha
   await createKey(database.pool, json.tenant.id, { label: `${OF_ACCOUNT}shop` });
   const [{ id }] = (await service('keys --tenant worked')).json.keys;
   const { stdout } = await service(`keys revoke ${id} --tenant worked`, []);
-  expect(stdout).toMatch(/Account shop has this key: it works again .*apiKey.*delete the file keys\/shop/s);
+  expect(stdout).toMatch(/Account shop has this key: the key works again .*apiKey.*delete the file keys\/shop/s);
 });
 
 test('adds a pipeline with its columns', async () => {
