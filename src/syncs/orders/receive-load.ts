@@ -27,7 +27,7 @@ import { type BegunLoad, beginLoad, type LoadSpec, releaseLoad } from './begin-l
 import { labelsFor, loadFingerprint, type Specified, specOf } from './load-spec.ts';
 import { rememberedColumns } from './remembered-columns.ts';
 import { repeatsWords, Sample } from './repeated-content.ts';
-import { noteReceiving, type StagedRow, stageRows } from './staging.ts';
+import { Batch, noteReceiving, type StagedRow, stageRows } from './staging.ts';
 
 export interface FileLoad extends Specified {
   /** A path, or `-` for stdin; or an open file, which is closed at the end. */
@@ -60,7 +60,6 @@ export interface ReceivedLoad {
 }
 
 const SHOWN_WARNINGS = 10;
-const BATCH = 1_000;
 const LOOK_MS = 300;
 const NOTE_MS = 1_000;
 
@@ -114,10 +113,9 @@ async function stageAll(
   const sample = new Sample();
   const staging = boundedPipeline();
   let notedAtMs = performance.now();
-  let batch: StagedRow[] = [];
+  const batch = new Batch();
   const stage = async () => {
-    const full = batch;
-    batch = [];
+    const full = batch.take();
     await staging.begin(() => stageRows(pool, run, full, labels));
   };
   let [rows, lines] = [0, 0];
@@ -127,9 +125,9 @@ async function stageAll(
       for (const row of checked) {
         if (row.status === 'valid') warnings.push(...row.warnings.slice(0, SHOWN_WARNINGS - warnings.length));
         sample.add(row);
-        batch.push(toStagedRow(row));
+        batch.add(toStagedRow(row));
         lines += row.lines?.length ?? 1;
-        if (batch.length === BATCH) await stage();
+        if (batch.isFull) await stage();
       }
       rows += checked.length;
       if (performance.now() - notedAtMs > NOTE_MS) {

@@ -23,8 +23,36 @@ export interface StagedRow {
   readonly problem?: Cause;
 }
 
+const BATCH_ROWS = 1_000;
+/** Memory holds several copies of a batch, so rows with long cells come in smaller ones. */
+const BATCH_CHARACTERS = 500_000;
+
+/** Rows that are staged together. */
+export class Batch {
+  #rows: StagedRow[] = [];
+  #characters = 0;
+
+  add(row: StagedRow): void {
+    this.#rows.push(row);
+    for (const cells of row.lines?.map((line) => line.cells) ?? [row.cells])
+      for (const cell of cells) this.#characters += cell.length;
+  }
+
+  get isFull(): boolean {
+    return this.#rows.length >= BATCH_ROWS || this.#characters >= BATCH_CHARACTERS;
+  }
+
+  /** Returns its rows, and is empty then. */
+  take(): readonly StagedRow[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#characters = 0;
+    return rows;
+  }
+}
+
 /**
- * Stages rows of a load that is being received, at most 1,000 per call. `labels`: the prefix for the labels of orders to which
+ * Stages rows of a load that is being received, a batch per call. `labels`: the prefix for the labels of orders to which
  * the file gives none. @throws LockstepError LOAD_TAKEN_OVER
  */
 export async function stageRows(db: Queryable, run: Run, rows: readonly StagedRow[], labels: string): Promise<void> {

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { type LoadedRow, loadedRows } from '../../../src/engine/ledger/matching/staged-orders.ts';
 import type { Run } from '../../../src/engine/ledger/runs.ts';
 import { readRowStory } from '../../../src/engine/ledger/views/row-story.ts';
-import { type StagedRow, stageRows } from '../../../src/syncs/orders/staging.ts';
+import { Batch, type StagedRow, stageRows } from '../../../src/syncs/orders/staging.ts';
 import { freshLedger, rowsOf } from '../../engine/ledger/fresh-ledger.ts';
 import { aSpec, beginNew, rowsWith } from '../../engine/ledger/matching/load-worlds.ts';
 
@@ -21,6 +21,17 @@ async function loaded(run: Run): Promise<readonly LoadedRow[]> {
   for await (const row of loadedRows(database.pool, run.id)) rows.push(row);
   return rows;
 }
+
+test.each([
+  [10, 1_000],
+  [5_000, 100],
+])('a batch of rows with cells of %d characters is full after %d rows', (characters, expected) => {
+  const batch = new Batch();
+  const [row] = rowsWith([{ order_id: 'x'.repeat(characters) }]);
+  let added = 0;
+  for (; row && !batch.isFull; added++) batch.add(row);
+  expect([added, batch.take().length, batch.isFull]).toEqual([expected, expected, false]);
+});
 
 test('a row that gives its customer’s id is known by it, and its e-mail is kept to be held against the customer’s', async () => {
   const run = await staged(
