@@ -50,7 +50,7 @@ function ofTarget(
     const { since, detail } = failure;
     const command = `deliveries --target ${target}`;
     const next = retried && `${plural(retried.count, 'delivery', 'deliveries')} failed and will be retried`;
-    const why = [`failing: ${detail}`, ...(next ? [next] : [])].join('; ');
+    const why = [`${failing ? 'failing' : 'retrying'}: ${detail}`, ...(next ? [next] : [])].join('; ');
     problems.push({ ...about, event: 'target-failing', why, since, cause: 'FAILING', command, isPassing: true });
   }
   if (dead) {

@@ -80,15 +80,14 @@ test('a dead letter says what to do, and what each attempt was answered', async 
   );
 });
 
-test('a target has been failing since its first failure, on its page as on Home', async () => {
+test('a target has been retrying, or failing, since its first failure, on its page as on Home', async () => {
   await deliver([null]);
   await database.pool.query(
     `update ledger.deliveries set attempts = 1, created_at = '2026-11-20T08:00:00Z', due_at = '2026-11-20T08:00:05Z'`,
   );
-  const said = /failing<\/span> since <time datetime="2026-11-20T08:00:/;
-  expect(await htmlAt('/targets/hook')).toMatch(said);
+  expect(await htmlAt('/targets/hook')).toMatch(/retrying<\/span> since <time datetime="2026-11-20T08:00:/);
   await noteFailing(database.pool, 'hook', { detail: 'HTTP 500', now: new Date('2026-11-21T09:00:00Z') });
-  expect(await htmlAt('/targets/hook')).toMatch(said);
+  expect(await htmlAt('/targets/hook')).toMatch(/failing<\/span> since <time datetime="2026-11-20T08:00:/);
   expect(await htmlAt('/')).toMatch(/target hook.*2026-11-20T08:00:.*failing: HTTP 500/s);
 });
 

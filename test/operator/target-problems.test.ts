@@ -48,10 +48,13 @@ targets: { hook: { type: webhook, url: https://hook.example, secret: { env: S } 
     const [problem, ...more] = await found();
     expect([problem?.event, problem?.why, more]).toEqual([
       'target-failing',
-      'failing: it answered 500; 1 delivery failed and will be retried',
+      'retrying: it answered 500; 1 delivery failed and will be retried',
       [],
     ]);
     expect(Math.round((Date.now() - (problem?.since?.getTime() ?? 0)) / 60_000)).toBe(5);
+    await noteFailing(database.pool, 'hook', { detail: 'it answered 503', now: undefined });
+    expect((await found())[0]?.why).toBe('failing: it answered 503; 1 delivery failed and will be retried');
+    await noteAnswering(database.pool, 'hook');
     await update(`state = 'ended', verdict = 'delivered'`);
     expect(await found()).toEqual([]);
   });

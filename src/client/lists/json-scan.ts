@@ -203,6 +203,7 @@ function parseKey(bytes: Buffer): string {
   }
 }
 
+/** Bytes appended one after another up to a limit, kept in one buffer that doubles as it fills. */
 export class GrowingBytes {
   #buffer = Buffer.allocUnsafe(1024);
   #length = 0;

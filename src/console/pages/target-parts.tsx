@@ -142,7 +142,7 @@ export function TargetHealth({ health, counted, settings }: TargetHealthProps) {
 function Health({ state, retried, refused, dead = 0 }: HealthProps) {
   if (!state && !retried && dead === 0) return <Chip tone="good">no problem</Chip>;
   const { disabled, blockedUntil } = state ?? {};
-  const failing = deliveryFailure(state?.failing, retried);
+  const failure = deliveryFailure(state?.failing, retried);
   return (
     <>
       {disabled && (
@@ -151,10 +151,10 @@ function Health({ state, retried, refused, dead = 0 }: HealthProps) {
           <Foreign text={disabled.detail} most={300} />
         </p>
       )}
-      {failing && !disabled && (
+      {failure && !disabled && (
         <p>
-          <Chip tone="bad">failing</Chip> since <Time at={failing.since} />:{' '}
-          <Foreign text={failing.detail} most={300} />
+          {state?.failing ? <Chip tone="bad">failing</Chip> : <Chip tone="warn">retrying</Chip>} since{' '}
+          <Time at={failure.since} />: <Foreign text={failure.detail} most={300} />
           {retried && `; ${plural(retried.count, 'delivery', 'deliveries')} failed and will be retried`}
         </p>
       )}
