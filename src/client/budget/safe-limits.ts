@@ -10,8 +10,8 @@
  *
  * The trade-off of tiny bursts: a service tolerates a jitter of at most (B − 1)·T. If that is less than MIN_JITTER_MS, the
  * rate is lowered instead, as k = B requires: T' = (T + J)/B. A burst of 1 is served 91% of 10/s, half of 100/s, a third
- * of 200/s; below 1/s, J is the hundredth of T that is left free anyway. The full rate needs a burst of 1 + rate · 10 ms (3 at 200/s), and tolerates a busy machine or a shared network
- * from 1 + rate · 100 ms (21 at 200/s).
+ * of 200/s; below 1/s, J is the hundredth of T that is left free anyway. The full rate needs a burst of 1 + rate · 10 ms
+ * (3 at 200/s), and tolerates a busy machine or a shared network from 1 + rate · 100 ms (21 at 200/s).
  */
 import type { BudgetLimits, Pace } from './budget.ts';
 

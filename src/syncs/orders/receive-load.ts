@@ -67,7 +67,10 @@ type Staged = Omit<ReceivedLoad, 'begun' | 'sha256'>;
 
 const NOTHING_STAGED: Staged = { rows: 0, lines: 0, warnings: [], notes: [] };
 
-/** Leaves nothing of a load that was not received whole, except its run if a person cancelled it. @throws LockstepError like receiving, examining and beginning */
+/**
+ * Leaves nothing of a load that was not received whole, except its run if a person cancelled it.
+ * @throws LockstepError like receiving, examining and beginning
+ */
 export async function receiveLoad(pool: pg.Pool, load: FileLoad): Promise<ReceivedLoad> {
   const received = await receive(load.source, { spoolDir: load.spoolDir, signal: load.signal });
   try {
