@@ -56,6 +56,8 @@ class OpenOrder {
   readonly #how: CombineLines;
   readonly #columns: Columns;
   #lines: CheckedRow[] = [];
+  /** How the lines name their customer. */
+  #customer: Values = {};
   /** The unreadable lines next to these lines. */
   #unreadable: number[] = [];
 
@@ -73,7 +75,7 @@ class OpenOrder {
       return [];
     }
     if (this.#has(row, order)) {
-      this.#lines.push(row);
+      this.#add(row);
       return [];
     }
     if (isSummed && mayBeOfAny(row, this.#columns.width, order)) {
@@ -83,8 +85,13 @@ class OpenOrder {
       return [...above, row];
     }
     const above = this.end();
-    this.#lines = [row];
+    this.#add(row);
     return above;
+  }
+
+  #add(row: CheckedRow): void {
+    this.#lines.push(row);
+    for (const field of CUSTOMER_REFERENCES) this.#customer[field] ??= row.values[field];
   }
 
   /** The order as one row, if it has a line. */
@@ -95,6 +102,7 @@ class OpenOrder {
     const whole = asOne(first, this.#lines, this.#how, order);
     const unreadable = order ? this.#unreadable : [];
     this.#lines = [];
+    this.#customer = {};
     this.#unreadable = [];
     return [unreadable.reduce(withUnreadable, whole)];
   }
@@ -102,7 +110,7 @@ class OpenOrder {
   #has(row: CheckedRow, order: string | undefined): boolean {
     const [first] = this.#lines;
     if (first === undefined || !order || order !== this.#orderIdOf(first)) return false;
-    return this.#lines.length < MOST_LINES && !this.#lines.some((line) => differInCustomer(line.values, row.values));
+    return this.#lines.length < MOST_LINES && !differInCustomer(this.#customer, row.values);
   }
 
   #orderIdOf({ values, cells }: CheckedRow): string | undefined {
