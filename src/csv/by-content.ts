@@ -2,7 +2,7 @@
 import { hasCurrency } from '../base/amount.ts';
 import { COUNT_WORDS, MONEY_WORDS } from './amount-words.ts';
 import { isPartOfName } from './customer-columns.ts';
-import { type Field, names } from './fields.ts';
+import { type Field, NAME_WORDS, names } from './fields.ts';
 import { fitsOf } from './fits.ts';
 import { NUMBER_WORDS, type Recognised } from './recognise.ts';
 import { plainWords } from './words.ts';
@@ -37,7 +37,7 @@ const PLACE_OR_ORDER = /^(?:n|no|nro|num|numero) (?:(?:de|d) )?(?:orden|ordre)$/
 export function byContent(name: string, cells: readonly string[], before = ''): Recognised | undefined {
   const words = plainWords(name);
   const how = { how: 'content', confidence: 0.9 } as const;
-  if (words === 'name') {
+  if (NAME_WORDS.includes(words)) {
     const filled = cells.filter((cell) => cell !== '');
     const isNumbers = filled.length > 0 && filled.every((cell) => ORDER_NUMBER.test(cell));
     return isNumbers ? { field: 'order_id', ...how } : undefined;

@@ -8,7 +8,6 @@ import { columnNotes } from './column-notes.ts';
 import type { ColumnMapping } from './columns.ts';
 import type { CombineLines } from './combine.ts';
 import type { DetectedEncoding } from './encoding.ts';
-import { EqualLines } from './equal-lines.ts';
 import { KIND_NAMES } from './fields.ts';
 import { LinesBelow } from './lines-below.ts';
 import { OneCustomer } from './one-customer.ts';
@@ -18,6 +17,7 @@ import { Tally } from './tally.ts';
 import { TextNotes } from './text-notes.ts';
 import type { CheckedRow } from './validate.ts';
 import { type ColumnCondition, selectorOf } from './where.ts';
+import { WholeAmounts } from './whole-amounts.ts';
 import { plainWords } from './words.ts';
 
 /** Orders that a note names. */
@@ -45,7 +45,7 @@ export class Overview {
   readonly #reversals: Reversals;
   readonly #doubts: readonly string[];
   readonly #texts: TextNotes;
-  readonly #equalLines: EqualLines;
+  readonly #wholeAmounts: WholeAmounts;
   readonly #below: LinesBelow | undefined;
   #taken = 0;
   /** Of those that are taken: the rows that can be read. */
@@ -74,7 +74,9 @@ export class Overview {
     const last = mapping.columns.find(({ index }) => index === columns.length - 1);
     this.#texts = new TextNotes(encoding, last);
     const isAdded = sheet.combine?.amount === 'sum' && sheet.combine !== preset?.combineLines;
-    this.#equalLines = new EqualLines(isAdded ? mapping.columns.find(({ field }) => field === 'amount') : undefined);
+    this.#wholeAmounts = new WholeAmounts(
+      isAdded ? mapping.columns.find(({ field }) => field === 'amount') : undefined,
+    );
     const orderId = mapping.columns.find(({ field }) => field === 'order_id');
     this.#numbered = orderId?.name;
     this.#below = sheet.combine ? undefined : new LinesBelow(orderId?.index);
@@ -115,7 +117,7 @@ export class Overview {
   #addValid(row: CheckedRow): void {
     this.#valid += 1;
     this.#reversals.add(row);
-    this.#equalLines.add(row);
+    this.#wholeAmounts.add(row);
     if (row.values.order_id === undefined) this.#unnumbered += 1;
     this.#customer.add(row.values);
     if (row.values.amount?.startsWith('-')) this.#addNegative(row.line, row.values.amount);
@@ -130,7 +132,7 @@ export class Overview {
       ...this.#doubts,
       ...this.#unnumberedNote(),
       ...this.#customer.notes(),
-      ...this.#equalLines.notes(),
+      ...this.#wholeAmounts.notes(),
       ...(this.#below?.notes() ?? []),
       ...kindNote('statuses', this.#status),
       ...this.#kinds.flatMap((kind) => kindNote('kinds', kind)),

@@ -158,6 +158,12 @@ test.each([
   expect(columns.some((column) => column.field === 'customer_name')).toBe(field === 'full_name');
 });
 
+test.each(['Nom', 'Nombre', 'Nome'])('a column called "%s" may have the numbers of the orders too', (name) => {
+  const fieldOf = (cell: string) =>
+    mapped([name, 'Email'], new Map(), { firstRows: [[cell, 'a@x.de']] }).columns[0]?.field;
+  expect([fieldOf('#1001'), fieldOf('Ann Lee')]).toEqual(['order_id', 'customer_email']);
+});
+
 test.each([
   ['Nr', ['4711', '4712']],
   ['Nr.', ['A-17', 'A-18']],

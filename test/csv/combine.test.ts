@@ -71,6 +71,17 @@ test('lines that are apart, or name different customers, stay apart', async () =
   ]);
 });
 
+test('a line that names another customer than any line above starts another order', async () => {
+  const header = 'order_id,customer_email,customer_phone,amount\n';
+  const lines = ['A,ann@x.de,,1', 'A,,030 11,2', 'A,,,3', 'A,,030 22,4', 'A,ann@x.de,,5', 'A,ben@x.de,,6'];
+  const { rows } = await loaded(`${header}${lines.join('\n')}\n`, { combineLines: 'sum' });
+  expect(rows.map(({ line, values }) => [line, values.amount])).toEqual([
+    [2, '6'],
+    [5, '9'],
+    [7, '6'],
+  ]);
+});
+
 test('lines without an order_id are orders of their own', async () => {
   expect((await combined(',ann@x.de,1,,\n,ann@x.de,2,,\n', 'sum')).rows).toHaveLength(2);
 });
@@ -212,19 +223,33 @@ test('sums are exact', () => {
   );
 });
 
+const EQUAL = 'all lines have the same amount, and the amounts are added: lines 2-3 have 60 + 60';
+const SUMS =
+  'the first amount is the sum of the others, and the amounts are added: lines 2-4 have $1,060.10 + $1,000.00 + $60.10';
 test.each([
-  ['all lines of each order have the same amount', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,Desk,40\n', 'sum', 1],
-  ['the lines of an order differ', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,A,40\n2,b@x.de,B,1\n', 'sum', 0],
-  ['no order has several lines', '1,a@x.de,Lamp,60\n2,b@x.de,Desk,40\n', 'sum', 0],
-  ['the first line counts', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n', 'first', 0],
-] as const)(
-  'amounts that may be those of whole orders are added with a note if %s',
-  async (_, rows, combineLines, count) => {
-    const { overview } = await loaded(`Order No,Email,Product,Total\n${rows}`, { combineLines });
-    expect(overview.notes([])).toEqual(
-      [
-        'in each order of several lines, all lines have the same amount, and the amounts are added: lines 2-3 have 60 each. If that is the amount of the whole order, let the first line count when you load the file (`--combine-lines first`)',
-      ].slice(0, count),
-    );
-  },
-);
+  [
+    'all lines of each order have the same amount',
+    '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,Desk,40\n',
+    'sum',
+    EQUAL,
+  ],
+  [
+    'the first line of each order has their sum',
+    '1,a@x.de,,"$1,060.10"\n1,a@x.de,Lamp,"$1,000.00"\n1,a@x.de,Desk,$60.10\n2,b@x.de,,$1.00\n2,,Desk,$1.00\n',
+    'sum',
+    SUMS,
+  ],
+  ['the lines of an order differ', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,A,40\n2,b@x.de,B,1\n', 'sum'],
+  ['no order has several lines', '1,a@x.de,Lamp,60\n2,b@x.de,Desk,40\n', 'sum'],
+  ['the first line counts', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n', 'first'],
+] as const)('amounts that may be those of whole orders are added with a note if %s', async (...args) => {
+  const [, rows, combineLines, found] = args;
+  const { overview } = await loaded(`Order No,Email,Product,Total\n${rows}`, { combineLines });
+  expect(overview.notes([])).toEqual(
+    found === undefined
+      ? []
+      : [
+          `in each order of several lines, ${found}. If the first one is the amount of the whole order, let it count when you load the file (\`--combine-lines first\`)`,
+        ],
+  );
+});
