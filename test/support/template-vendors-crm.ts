@@ -234,7 +234,7 @@ const ticket = (item: Item) => ({
 
 export const ZENDESK: System = {
   name: 'our-zendesk',
-  headers: { authorization: new RegExp(`^Basic ${TOKEN}$`) },
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`) },
   missing: ticketMissing,
   idOf: (count) => String(35_436 + count),
   isWrite: ({ method }) => method === 'PUT',

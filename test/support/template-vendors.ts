@@ -188,7 +188,7 @@ const MONDAY_CALLS: readonly [
 
 export const MONDAY: System = {
   name: 'our-monday',
-  headers: { authorization: new RegExp(`^${TOKEN}$`), 'api-version': /^20\d\d-\d\d$/ },
+  headers: { authorization: new RegExp(`^${TOKEN}$`), 'api-version': /^2026-10$/ },
   missing: { body: { data: { items: [] } } },
   idOf: (count) => String(9876543210 + count),
   isWrite: ({ body }) => body.includes('change_simple_column_value'),
