@@ -134,13 +134,21 @@ const NAMES = ['euros?', '(?:us[- ]?)?dollars?', 'franken', 'eur', 'usd', 'gbp',
   .join('|');
 /** `ر.س`, `د.إ` and names: rial, riyal, dirham, dinar, pound, toman. */
 const ARABIC = String.raw`\p{Script=Arabic}(?:\.\p{Script=Arabic})+\.?|ریال|ريال|درهم|دينار|جنيه|تومان`;
+/** Letters that multiply, and no country: `k€`, `T€` and `Mio€`. */
+const SCALE = '(?:[BKMTbkmt]|[Bb]n|[Mm](?:d|io|ln|rd)|[Tt]sd)';
+/** The sign of a currency, not of its hundredth. */
+const SIGN = String.raw`[^\P{Sc}¢￠]`;
 const CURRENCY =
-  /(?:CODES|NAMES|(?:[A-Za-z]{1,3})?\p{Sc}|\\|kr\.?|S?Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|S\/\.?|[đĐ]|руб\.?|р\.|лв\.?|[円元圓원]|ARABIC)/u.source
+  /(?:CODES|NAMES|(?:(?!SCALE\p{Sc})[A-Za-z]{1,3})?SIGN|\\|kr\.?|S?Fr\.?|R[sp]\.?|RM|TL|Kč|zł|Ft|S\/\.?|(?:[Vv][Nn])?[đĐ]|руб\.?|р\.|грн\.?|лв\.?|บาท|[円元圓원]|ARABIC)/u.source
     .replace('CODES', CODES)
     .replace('NAMES', NAMES)
+    .replace('SCALE', SCALE)
+    .replace('SIGN', SIGN)
     .replace('ARABIC', ARABIC);
+/** `US $5.00` and `MXN $5.00` */
+const APART = `(?!${SCALE} )[A-Z]{1,3} ${SIGN}`;
 const ONLY_CURRENCY = new RegExp(`^(?:${CURRENCY})$`, 'u');
-const LEADING = new RegExp(`^([(+\\-−–]?)\\s*(${CURRENCY})\\s*(?=[\\d(+\\-−–.,])`, 'u');
+const LEADING = new RegExp(`^([(+\\-−–]?)\\s*(${CURRENCY}|${APART})\\s*(?=[\\d(+\\-−–.,])`, 'u');
 const TRAILING = new RegExp(`(?<=[\\d).,\\-−–—=])\\s*(${CURRENCY})\\s*(\\)?)$`, 'u');
 
 function inAnyCase(pattern: string): string {

@@ -13,7 +13,8 @@ const NET = /\b(?:net|neto|ht|unit)\b|\bnetto|einzelpreis/;
 const PRICE = /\b(?:price|rate|preis|einzelpreis|precio|prix)\b/;
 
 /** `amount_cents`, `Betrag in T€` */
-const SCALED = /cents?(?![a-z])|minor|'000|thousand|tausend|tsd|teur|[kt]€|\bk(?:eur|usd|chf|gbp)\b/i;
+const SCALED =
+  /(?<!per)cents?(?![a-z])|[¢￠]|minor|'000|\(000s?\)|thousand|million|tausend|tsd|teur|(?<!\p{L})[kmt]\p{Sc}|\bk(?:eur|usd|chf|gbp)\b|\bk[)\]]|тыс|млн|[千万萬][円元圓]/iu;
 
 /** The column of the amount, and the columns with amounts that fill no field. */
 interface Amounts {
@@ -41,6 +42,7 @@ export function refuseDoubtfulAmount(columns: readonly MappedColumn[], firstCell
   const numbers = number ? firstCells.cells(number) : [];
   const amounts = { amount, others, numbers, firstCells, line: firstCells.header.line };
   const isChosen = amount.how === 'told' || amount.how === 'remembered';
+  if (!isChosen && !firstCells.isSelection && SCALED.test(amount.name)) throw withoutAmount([amount.name], firstCells);
   const doubt = ofOnePiece(amounts) ?? (isChosen || firstCells.isSelection ? undefined : besideOthers(amounts));
   if (doubt) throw doubt;
 }

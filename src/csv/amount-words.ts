@@ -30,8 +30,8 @@ export const isUntaxed = (name: string) => UNTAXED.test(plainWords(name));
 /** Also in languages with no other names of columns here: their whole numbers are amounts, too. */
 export const MONEY_WORDS = new RegExp(
   [
-    'amount|total|price|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix|valor|prezzo|bedrag|belopp?|belob|tutar|fiyat',
-    'kwota|cena|osszeg|сумм|стоимост|цена|итог|συνολο|ποσο|harga|jumlah|tong tien|gia tri|מחיר|סכום|مبلغ|قيمة|سعر|ราคา|ยอด',
+    'amount|total|price|value|betrag|summe|preis|wert|umsatz|importe|precio|monto|montant|prix|valor|prezzo|bedrag|belopp?|belob|tutar|fiyat',
+    'kwota|cena|osszeg|сум|стоимост|цена|итог|συνολο|ποσο|harga|jumlah|tong tien|gia tri|מחיר|סכום|مبلغ|قيمة|سعر|ราคา|ยอด',
     ...names('金額, 金额, 合計, 合计, 总价, 總價, 总额, 総額, 価格, 价格, 単価, 单价, 單價, 금액, 가격, 합계, 단가'),
     `(?:[額额款]|${plainWords('액')})$`,
   ].join('|'),

@@ -32,13 +32,20 @@ test.each([
   await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
 });
 
-test.each(['총 금액 합', '注文合計金額', 'Общая сумма', 'Végösszeg', '単価', '결제액', '实付款'])(
-  'whole numbers in a column called "%s" are amounts that no order is loaded without',
-  async (name) => {
-    const text = `Order No,Customer,${name}\n1,Ann Lee,15000\n2,Ben Fox,60000\n`;
-    await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
-  },
-);
+test.each([
+  '총 금액 합',
+  '注文合計金額',
+  'Общая сумма',
+  'Végösszeg',
+  'Сума разом',
+  'Contract value',
+  '単価',
+  '결제액',
+  '实付款',
+])('whole numbers in a column called "%s" are amounts that no order is loaded without', async (name) => {
+  const text = `Order No,Customer,${name}\n1,Ann Lee,15000\n2,Ben Fox,60000\n`;
+  await expect(loaded(text)).rejects.toMatchObject({ code: 'CSV_NO_AMOUNT_COLUMN' });
+});
 
 test('an amount may lack its decimals if each row has two digits after it, as without quotes', async () => {
   const text = 'Order No,Customer,Amount,Item,Status\n1,Ann Lee,12,50,paid\n2,Ben Fox,1.007,05,open\n';
@@ -113,14 +120,22 @@ test.each([
   expect((await loaded(`Order No,Customer,${text}`)).rows[0]).toMatchObject({ values: { amount: '10' } });
 });
 
-test.each(['amount_cents', 'Total (cents)', 'Betrag in T€', 'Amount kEUR', "Amount ('000)", 'price_minor'])(
-  'amounts that are called %s are in another unit, and are not suggested',
-  async (name) => {
-    await expect(loaded(`Order No,Customer,${name}\n1,Ann Lee,1190.50\n`)).rejects.toThrow(
-      /has amounts\. Their names say that they are in cents or thousands: write them in whole units first\. To load/,
-    );
-  },
-);
+test.each([
+  ...['amount_cents', 'Total (cents)', 'Betrag in T€', 'Amount kEUR', "Amount ('000)", 'price_minor', 'Total (000s)'],
+  ...['Betrag (T€)', 'Total (k$)', 'Amount (M€)', 'Amount (¢)', 'Total [USD, k]', 'Сумма (тыс. руб.)', '金額（千円）'],
+])('amounts that are called %s are in another unit, and are not suggested', async (name) => {
+  const text = `Order No;Customer;${name}\n1;Ann Lee;1190\n`;
+  await expect(loaded(text)).rejects.toThrow(
+    /has amounts\. Their names say that they are in cents or thousands: write them in whole units first\. To load/,
+  );
+  const map = new Map([['amount', name]] as const);
+  expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '1190' } }]);
+});
+
+test.each(['Amount$', 'Total€', 'Total (CHF)'])('amounts that are called %s are in whole units', async (name) => {
+  const { rows } = await loaded(`Order No;Customer;${name}\n1;Ann Lee;1190.50\n`);
+  expect(rows).toMatchObject([{ values: { amount: '1190.5' } }]);
+});
 
 test('an amount in which the file ends may be cut off if only this one has no decimals', async () => {
   const text = 'Order No;Customer;Total\r\n1;Ann Lee;1.250,00 €\r\n2;Ben Fox;12,00\r\n3;Ann Lee;12';
