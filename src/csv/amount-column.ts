@@ -1,5 +1,15 @@
 /** What must not be treated as the amount of an order, although its name and its cells fit. */
-import { isAdded, isDiscount, isFee, isPartOfAmount, isPrice, isQuantity, likelyAmount } from './amount-words.ts';
+import {
+  isAdded,
+  isDiscount,
+  isDue,
+  isFee,
+  isPaid,
+  isPartOfAmount,
+  isPrice,
+  isQuantity,
+  likelyAmount,
+} from './amount-words.ts';
 import { API_ID, areAmounts } from './by-content.ts';
 import type { MappedColumn } from './cell-source.ts';
 import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
@@ -55,7 +65,7 @@ function besideOthers(amounts: Amounts): UnclearFile | undefined {
     aQuantity(amounts) ??
     aPart(amounts) ??
     whatIsLeft(amounts) ??
-    net(amounts)
+    notWhole(amounts)
   );
 }
 
@@ -104,13 +114,16 @@ function doubtfulAmount(
   );
 }
 
-/** What a seller is left with, or what an order costs before taxes or without its delivery, is not what the customer pays. */
-function net({ amount, others, line }: Amounts): UnclearFile | undefined {
+/**
+ * What a seller is left with, what an order costs before taxes or without its delivery, or what was paid of it so far, is not what the
+ * customer pays.
+ */
+function notWhole({ amount, others, line }: Amounts): UnclearFile | undefined {
   if (amount.how !== 'synonym') return undefined;
-  const isAddition = ({ name, cells }: AmountCells) => isAdded(name) && cells.some((cell) => cell);
-  const more = others.filter(
-    (other) => (isNet(amount.name) && !isNet(other.name)) || (isPrice(amount.name) && isAddition(other)),
-  );
+  const { name } = amount;
+  const isMore = (other: AmountCells) =>
+    other.cells.some((cell) => cell) && ((isPrice(name) && isAdded(other.name)) || (isPaid(name) && isDue(other.name)));
+  const more = others.filter((other) => (isNet(name) && !isNet(other.name)) || isMore(other));
   if (more.length === 0) return undefined;
   const because = `because ${columnsWith(more.map(nameOf))} amounts too`;
   return doubtfulAmount(

@@ -62,6 +62,12 @@ const FEE =
 /** What a marketplace keeps. */
 export const isFee = (name: string) => FEE.test(plainWords(name));
 
+const PAID = /\b(?:paid|collected)\b/;
+const DUE = /\b(?:due|balance|outstanding|unpaid|remaining|open)\b/;
+/** What was paid of the amount, and what was not. */
+export const isPaid = (name: string) => PAID.test(plainWords(name));
+export const isDue = (name: string) => DUE.test(plainWords(name));
+
 /** Parts of an amount, what is left of it, prices of one piece, and measures. */
 const PART = new RegExp(
   [

@@ -132,6 +132,17 @@ test.each([
   expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '1190' } }]);
 });
 
+test.each([
+  ['Amount Paid', 'Amount Due'],
+  ['Total Paid', 'Balance'],
+])('what was paid (%s) is not the whole amount if something is due (%s)', async (paid, due) => {
+  const text = (left: string) => `Order No,Customer,${paid},${due}\n1,Ann Lee,80.00,${left}\n2,Ben Fox,50.00,0.00\n`;
+  const map = new Map([['amount', paid]] as const);
+  for (const choices of [{}, { map }]) expect((await loaded(text('0.00'), choices)).rows).toHaveLength(2);
+  await expect(loaded(text('20.00'))).rejects.toThrow(`"${paid}" may not be the whole amount of the order`);
+  expect((await loaded(text('20.00'), { map })).rows).toMatchObject([{ values: { amount: '80' } }, {}]);
+});
+
 test.each(['Amount$', 'Total€', 'Total (CHF)'])('amounts that are called %s are in whole units', async (name) => {
   const { rows } = await loaded(`Order No;Customer;${name}\n1;Ann Lee;1190.50\n`);
   expect(rows).toMatchObject([{ values: { amount: '1190.5' } }]);
