@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Workspace } from '../../src/cli/workspace/open-workspace.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
+import { cancelRun, retryLoad } from '../../src/operator/run-actions.ts';
 import type { BehaviourOptions } from '../../src/service/testbed/behaviour.ts';
 import { ended } from '../support/harness/ended.ts';
 import { eachOnce, type OrdersHarness, openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
@@ -94,6 +95,22 @@ test('the next load waits for the calls in flight of a cancelled load, and dupli
   expect(next.notes[0]).toBe('waited for unsettled rows of an earlier load');
   expect(await harness.orderCommits()).toEqual(eachOnce(16));
 });
+
+test.each(['skip', 'fail'] as const)(
+  'orders that a load sent before it was cancelled are its own when it is retried: %s',
+  async (existing) => {
+    const harness = await openLoads({ account: QUICK, behaviour: { latencyMs: 20 } });
+    const { pool } = harness.database;
+    const { begun } = await harness.takeIn(ordersCsv(60), { existing });
+    await (await harness.workspace.work()).attend(begun.run);
+    await expect.poll(() => harness.service.traffic.total('orders.create'), { interval: 1 }).toBeGreaterThan(5);
+    await cancelRun(pool, begun.run, 'ann@office');
+    await expect.poll(async () => retryLoad(pool, await readRun(pool, begun.run.id), String).catch(() => 0)).toBe(60);
+    await (await harness.workspace.work()).attend(await readRun(pool, begun.run.id));
+    expect(await harness.tally(await ended(harness.database, begun.run.id))).toEqual({ in: 60, created: 60 });
+    expect(await harness.orderCommits()).toEqual(eachOnce(60));
+  },
+);
 
 test('a failed load loses the orders that another load has taken over, and sends only the rest', async () => {
   const harness = await openLoads({ account: QUICK, behaviour: { latencyMs: 20 } });

@@ -7,9 +7,9 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { prepareSetWork } from '../match-index.ts';
 import { addNote, type Run } from '../runs.ts';
 import { planRows, settleRows, unplanRows } from '../transitions.ts';
-import { MAY_EXIST } from '../unsettled.ts';
+import { ARRIVED, MAY_EXIST } from '../unsettled.ts';
 import { IS_CREATION_DECIDED_SINCE, OVERWRITTEN } from './apply-order-decisions.ts';
-import { differ, differences, HIDDEN_AMOUNTS, hides } from './differences.ts';
+import { contentDiffers, differ, differences, HIDDEN_AMOUNTS, hides, WRITTEN } from './differences.ts';
 import { keyScopeOf } from './order-keys.ts';
 import { leaveOutUnshown } from './shown-writes.ts';
 import { CUSTOMER, IS_SETTLED, ORDERS, STAGED } from './staged-orders.ts';
@@ -41,7 +41,7 @@ export async function decideOrders(db: Queryable, run: Run, { existing, isWhole 
   const hidden = await db.query(`select from decided where facts ? 'hidesAmount' limit 1`);
   if (hidden.rowCount !== 0) await addNote(db, id, HIDDEN_AMOUNTS);
   await settleRows(db, id, {
-    sql: 'select n, verdict, fate as reason, facts, record_id from decided where verdict is not null',
+    sql: 'select n, verdict, nullif(fate, verdict) as reason, facts, record_id from decided where verdict is not null',
   });
   await planRows(db, id, {
     sql: `select n, fate as action, record_id, null::jsonb as fields, was from decided where fate in ('create', 'update')`,
@@ -87,14 +87,29 @@ async function findInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query('analyze invisible');
 }
 
+/** SQL: order `k` is that of a row of a load, of `which` and with a verdict of `verdicts`. `offset 0`: each step is looked up by an index, because joins read whole tables here. */
+const IS_OF_LOAD = (
+  which: string,
+  verdicts: string,
+) => `exists (select from ledger.inputs i where i.label = s.label and i.cells is not null and ${which}
+  and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $5 and u.job = 'orders' offset 0)
+  and exists (select from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n and v.record_id = k.record_id and ${verdicts} offset 0) offset 0)`;
+
 /**
  * SQL: order `k` is the one that row `s` names, and the service spells its label otherwise: this load has sent the row before, and found
- * no such order then, or an earlier load has found it. `offset 0`: each step is looked up by an index, because joins read whole tables here.
+ * no such order then, or an earlier load has found it.
  */
-const IS_KNOWN = `(exists (select from ledger.attempts a where a.run_id = $1 and a.n = s.n and a.action = 'create' offset 0) or exists (select from ledger.inputs i where i.label = s.label and i.cells is not null
-  and exists (select from ledger.runs u where u.id = i.run_id and u.scope = $5 and u.job = 'orders' offset 0)
-  and exists (select from ledger.verdicts v where v.run_id = i.run_id and v.n = i.n and v.record_id = k.record_id
-    and (v.verdict in ('created', 'updated', 'existing') or v.reason = 'CONTENT_DIFFERS') offset 0) offset 0))`;
+const IS_KNOWN = `(exists (select from ledger.attempts a where a.run_id = $1 and a.n = s.n and a.action = 'create' offset 0)
+  or ${IS_OF_LOAD('true', `(v.verdict in ('created', 'updated', 'existing') or v.reason = 'CONTENT_DIFFERS')`)})`;
+
+/** SQL: the rows that this load has sent before it was opened again, each with its last attempt. */
+const SENT_BEFORE = `select distinct on (a.n) a.n, a.action, a.outcome from ledger.attempts a where a.run_id = $1 order by a.n, a.id desc`;
+
+/** SQL: what the attempt `b` of row `s` has made of order `k`, as a read after the sends would settle it; null if something else made it. */
+const MADE_BEFORE = `case
+  when b.action = 'update' then case when not ${differ(WRITTEN)} then 'updated' end
+  when b.action is null or ${IS_OF_LOAD('i.run_id <> $1', `v.verdict = 'created'`)} then null
+  when ${differ(WRITTEN)} then 'CONTENT_DIFFERS' else 'created' end`;
 
 /**
  * An update sends the row's values; what the order holds beside them is stored, in case the service empties it. `other`: the service
@@ -111,15 +126,17 @@ const DECIDE = `create temp table decided on commit drop as
   select s.n, f.fate, s.client_id is not null as has_customer,
     case when f.fate = 'UNLISTED' then i.facts->>'id' when d.ids is null then k.record_id end as record_id,
     case f.fate when 'update' then k.fields end as was,
-    case when f.fate is null or f.fate in ('create', 'update') then null when f.fate = 'ORDER_EXISTS' then 'rejected'
+    case when f.fate is null or f.fate in ('create', 'update') then null when f.fate in ('created', 'updated') then f.fate
+      when f.fate = 'ORDER_EXISTS' then 'rejected'
       when f.fate in ('EXISTS', 'UNLISTED', 'DECIDED_IGNORE') then 'existing' else 'review' end as verdict,
     case f.fate
-      when 'DUPLICATE' then jsonb_build_object('before', true, 'what', 'order', 'ids', d.ids)
+      when 'DUPLICATE' then jsonb_build_object('before', b.action is distinct from 'create', 'what', 'order', 'ids', d.ids)
       when 'OTHER_LETTERS' then jsonb_build_object('order', coalesce(k.record_id, d.ids[1]), 'name', coalesce(k.name, d.other))
       when 'EXISTS' then jsonb_strip_nulls(jsonb_build_object('order', k.record_id,
         'hidesAmount', case when ${hides(['amount'])} then true end))
       when 'LIST_PARTIAL' then jsonb_build_object('what', 'order')
       when 'DECIDED_IGNORE' then i.facts
+      when 'CONTENT_DIFFERS' then ${contentDiffers('created', 'k.record_id')}
       when i.reason then jsonb_strip_nulls(jsonb_build_object('earlier', i.run_id, 'what', 'order', 'id', i.facts->'id', 'ids', i.facts->'ids'))
       else case when f.fate in ('ORDER_EXISTS', 'DIFFERS')
         then jsonb_strip_nulls(jsonb_build_object('order', k.record_id, 'differences', ${differences()})) end
@@ -129,12 +146,15 @@ const DECIDE = `create temp table decided on commit drop as
     left join ledger.records k on k.run_id = $1 and k.kind = 'order' and k.client_id = s.client_id and k.label = s.label
       and d.ids is null
     left join (${OVERWRITTEN}) w on w.n = s.n and w.record_id = k.record_id
+    left join (${SENT_BEFORE}) b on b.n = s.n and b.outcome in ${ARRIVED}
     left join invisible i on i.client_id = s.client_id and i.label = s.label and not ${IS_CREATION_DECIDED_SINCE('s.n', 'i.at')}
     left join ledger.order_keys o on o.scope = $2 and o.client_id = s.client_id and o.label = s.label and o.run_id = $1
+    cross join lateral (select case when k.record_id is not null then ${MADE_BEFORE} end as fate offset 0) m
     cross join lateral (select case
       when d.other is not null then 'OTHER_LETTERS'
       when d.ids is not null and i.reason is distinct from 'NOT_RECOGNISED' then 'DUPLICATE'
       when k.name is not null and not ${IS_KNOWN} then 'OTHER_LETTERS'
+      when m.fate is not null then m.fate
       when k.record_id is not null then case when $3 = 'fail' then 'ORDER_EXISTS' when not ${differ()} and not ($3 = 'update' and ${hides()}) then 'EXISTS'
         when $3 = 'skip' and w.n is null then 'DIFFERS' else 'update' end
       when i.reason is not null then i.reason

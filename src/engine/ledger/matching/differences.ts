@@ -30,6 +30,11 @@ export function differences(members: readonly Member[] = MEMBERS): string {
 export const LOST = `(select jsonb_agg(jsonb_build_object('field', f.key, 'is', coalesce(k.fields->>f.key, ''), 'expected', f.value))
   from jsonb_each_text(s.kept) f where f.value is distinct from k.fields->>f.key)`;
 
+/** SQL: the facts of CONTENT_DIFFERS. `lost`: members that the record does not show any more, as facts. */
+export function contentDiffers(action: 'created' | 'updated', order: string, lost = `'[]'`): string {
+  return `jsonb_build_object('order', ${order}, 'action', '${action}', 'differences', coalesce(${differences(WRITTEN)}, '[]') || ${lost})`;
+}
+
 function factsOf(name: Member): string {
   if (name === 'description') return `jsonb_build_object('field', 'description')`;
   return `jsonb_build_object('field', '${name}', 'is', k.fields->>'${name}', 'expected', s.fields->>'${name}')`;

@@ -7,7 +7,7 @@ import type { Queryable } from '../../../storage/queryable.ts';
 import { addNote, type Run } from '../runs.ts';
 import { IS_LAST_UPDATE, type ReadBack, type Settled, settleSent } from '../settling.ts';
 import { reviseRows, settleRows } from '../transitions.ts';
-import { differ, differences, HIDDEN_AMOUNTS, LOST, WRITTEN } from './differences.ts';
+import { contentDiffers, differ, HIDDEN_AMOUNTS, LOST, WRITTEN } from './differences.ts';
 import { keyScopeOf } from './order-keys.ts';
 import { spelling } from './order-records.ts';
 import { CUSTOMER, ORDERS } from './staged-orders.ts';
@@ -82,10 +82,6 @@ async function settleUpdated(db: Queryable, run: Run, options: ReadBack): Promis
       where f.reason is null or s.since + $4 * interval '1 ms' <= $3`,
     values: [options.pass, options.readAt, absenceAfterMs(options.settleMs)],
   });
-}
-
-function contentDiffers(action: 'created' | 'updated', order: string, lost = `'[]'`): string {
-  return `jsonb_build_object('order', ${order}, 'action', '${action}', 'differences', coalesce(${differences(WRITTEN)}, '[]') || ${lost})`;
 }
 
 /** SQL: the verdicts of created rows `s (n, client_id, label, fields)`, by the orders of the read. */
