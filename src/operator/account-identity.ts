@@ -45,7 +45,7 @@ export async function confirmSameTenant(
     return { tenant: scope, paused: await confirmPaused(db, scope, [...UNCONFIRMED, OF_OTHER_TENANT]) };
   });
   const cancelled = await cancelStranded(pool, before, by);
-  return { tenant, address: identity.origin, paused, cancelled };
+  return { tenant, address: identity.address, paused, cancelled };
 }
 
 /** The unfinished runs of the earlier tenant are cancelled. @throws LockstepError ACCOUNT_KNOWN, and like confirmSameTenant */
@@ -64,7 +64,7 @@ export async function declareOtherTenant(
     throw wrongUse(message, 'ACCOUNT_KNOWN');
   }
   const cancelled = await cancelStranded(pool, before, by);
-  return { tenant: moved.scope, address: identity.origin, cancelled };
+  return { tenant: moved.scope, address: identity.address, cancelled };
 }
 
 async function cancelStranded(pool: pg.Pool, scope: string, by: string): Promise<readonly string[]> {

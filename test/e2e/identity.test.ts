@@ -42,6 +42,7 @@ describe('an account that now points to another service', () => {
     const paused = await at.run('run', 'sync-acme');
     expect([paused.code, paused.json.error.code]).toEqual([3, 'IDENTITY_CHANGED']);
     expect(paused.json.error.message).toContain('lockstep accounts rebind acme');
+    expect(paused.json.error.message).toContain(`its address is now ${production.url}; it was `);
     expect(paused.json.error.message).toContain('lockstep accounts fresh acme');
     expect(await customersOf(production)).toEqual(before);
 
@@ -84,7 +85,7 @@ describe('an account that now points to another service', () => {
     await at.run('run', 'sync-other');
     await at.settle({ acme: { url: production.url } });
     const rebound = (await at.run('accounts', 'rebind', 'acme')).json;
-    expect(rebound).toMatchObject({ tenant: 'other', paused: [], cancelled: [paused] });
+    expect(rebound).toMatchObject({ tenant: 'other', address: production.url, paused: [], cancelled: [paused] });
     const refused = await at.run('runs', 'resume', failed);
     expect([refused.code, refused.json.error.code]).toEqual([3, 'RUN_OF_OTHER_TENANT']);
     expect((await at.run('run', 'sync-acme')).json.counts).toMatchObject({ in: 2, created: 0 });

@@ -187,10 +187,16 @@ describe('a key that is refused', () => {
     expect([refused.size, tiny.customers.length]).toEqual([2, 3]);
   });
 
-  test('by one list only fails the run, which names it, and suspends nothing', async () => {
-    tiny.begin({ contacts: people(3), onList: (path) => (path.includes('customers') ? noKey : undefined) });
+  test('by one list only fails the run, which names it, counts the checks of the key as calls, and suspends nothing', async () => {
+    let calls = 0;
+    const onList = (path: string) => {
+      calls++;
+      return path.includes('customers') ? noKey : undefined;
+    };
+    tiny.begin({ contacts: people(3), onList });
     const run = await harness.runSync();
     expect([run.status, run.errorCode, await suspended()]).toEqual(['failed', 'OPERATION_FORBIDDEN', undefined]);
+    expect(run.calls).toBe(calls);
     expect(run.error).toMatch(/customers\.getall.*accepts the API key.*unknown API key.*lockstep runs resume run-/);
   });
 

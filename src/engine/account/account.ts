@@ -7,7 +7,10 @@ import type { OperationName } from '../../contract/operations.ts';
 import type { KeyRefused } from './failure.ts';
 import type { Permissions } from './permissions.ts';
 
-export type KeyFound =
+/** What a check of the key has found; `calls`: that it made itself. */
+export type KeyFound = { readonly calls: number } & KeyStatus;
+
+type KeyStatus =
   /** `by`: the read that got an answer. */
   | { readonly status: 'accepted'; readonly by: OperationName }
   | { readonly status: 'refused'; readonly refused: KeyRefused; readonly failure: Refused }

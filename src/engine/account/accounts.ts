@@ -13,7 +13,6 @@ import { PREFIXES } from '../../contract/operation.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import { sourceOf } from '../../settings/secrets.ts';
 import { type AccountSettings, budgetLimits } from '../../settings/settings.ts';
-import { originOf } from '../../settings/shared-accounts.ts';
 import { keepLearnt, readLearnt } from '../ledger/scopes/learnt.ts';
 import { firstService, type Identity, noteAccepted, scopeNamed } from '../ledger/scopes/scopes.ts';
 import { refuseSuspended } from '../ledger/scopes/suspensions.ts';
@@ -173,9 +172,7 @@ function isSameAccess(a: AccountAccess, b: AccountAccess): boolean {
 type Needs = Parameters<typeof createAccounts>[0];
 
 function identityFor(pool: pg.Pool, { baseUrl, apiKey, embeddedTenant }: AccountAccess): Promise<Identity> {
-  return embeddedTenant === undefined
-    ? identityOf(pool, originOf(baseUrl), apiKey)
-    : identityOf(pool, EMBEDDED, embeddedTenant);
+  return embeddedTenant === undefined ? identityOf(pool, baseUrl, apiKey) : identityOf(pool, EMBEDDED, embeddedTenant);
 }
 
 /** @throws LockstepError IDENTITY_CHANGED */
@@ -263,11 +260,13 @@ function believed(ask: (refused?: OperationName) => Promise<KeyFound>): Account[
   let accepted: { readonly by: OperationName; readonly untilMs: number } | undefined;
   return async function checkKey(refused): Promise<KeyFound> {
     if (accepted !== undefined && accepted.by !== refused && elapsedMs() < accepted.untilMs)
-      return { status: 'accepted', by: accepted.by };
+      return { status: 'accepted', by: accepted.by, calls: 0 };
+    const isAsked = asking !== undefined;
     asking ??= ask(refused).finally(() => {
       asking = undefined;
     });
-    const key = await asking;
+    const found = await asking;
+    const key = isAsked ? { ...found, calls: 0 } : found;
     accepted = key.status === 'accepted' ? { by: key.by, untilMs: elapsedMs() + BELIEVED_MS } : undefined;
     // Another caller's check had an answer from the operation that was refused here: that shows nothing about the others.
     return key.status === 'accepted' && key.by === refused ? checkKey(refused) : key;

@@ -13,6 +13,7 @@
 import type pg from 'pg';
 import { LockstepError } from '../../base/errors.ts';
 import { mayBeSame, recordKeys } from '../../client/lists/record-keys.ts';
+import { originOf } from '../../settings/shared-accounts.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { inTransaction } from '../../storage/transaction.ts';
 import { OF_OTHER_TENANT } from '../ledger/run-remedy.ts';
@@ -30,7 +31,7 @@ import {
   whatIsKnown,
 } from '../ledger/scopes/scopes.ts';
 import { type KnownRecord, knownRecords } from '../ledger/scopes/witnesses.ts';
-import type { Account } from './account.ts';
+import { type Account, EMBEDDED } from './account.ts';
 import { KeyRefused, RetryLater, RunPaused } from './failure.ts';
 import { lookUp } from './look-up.ts';
 import type { ReadOptions } from './reads.ts';
@@ -60,8 +61,10 @@ export const ENOUGH = 0.8;
 const MOST_ASKED = 12;
 const RECOGNISING_MS = 30_000;
 
-export async function identityOf(db: Queryable, origin: string, secret: string): Promise<Identity> {
-  return { origin, fingerprint: await fingerprintOf(db, secret) };
+/** `secret`: the API key, or the tenant's name at the embedded service. */
+export async function identityOf(db: Queryable, address: string, secret: string): Promise<Identity> {
+  const origin = address === EMBEDDED ? address : originOf(address);
+  return { address, origin, fingerprint: await fingerprintOf(db, secret) };
 }
 
 /** The account's scope, which the ledger uses from now on, or the reason why it is unclear. */
@@ -91,7 +94,7 @@ export async function resolveScope(
     return { status: 'known', scope: bound };
   }
   if (!origins.includes(identity.origin)) {
-    return { status: 'unclear', why: `its address is now ${identity.origin}; it was ${origins.join(' and ')}` };
+    return { status: 'unclear', why: `its address is now ${identity.address}; it was ${origins.join(' and ')}` };
   }
   const { asked, same } = await recognise(bound);
   if (asked.length > 0 && same >= asked.length * ENOUGH) {

@@ -1,7 +1,7 @@
 /** Small reads that show whether a service answers and accepts the key. */
 import type { CallOptions, Client } from '../../client/call/client.ts';
 import type { Dialect } from '../../client/call/dialect.ts';
-import type { Outcome, Refused, StreamOutcome } from '../../client/call/outcome.ts';
+import { callsFor, type Outcome, type Refused, type StreamOutcome } from '../../client/call/outcome.ts';
 import { type Failure, isKeyRefused } from '../../client/call/retry-policy.ts';
 import type { OperationName } from '../../contract/operations.ts';
 import type { Account, KeyFound } from './account.ts';
@@ -23,21 +23,29 @@ export function lookAtContacts(client: Client, dialect: Dialect, options: CallOp
  */
 export async function tryKey(account: Account, except?: OperationName): Promise<KeyFound> {
   const refusals: Refused[] = [];
+  let calls = 0;
   for (const operation of LISTS) {
     if (operation === except) continue;
     const outcome = await beginningOf(account, operation);
-    if (outcome === 'answered' || outcome.status === 'applied') return { status: 'accepted', by: operation };
-    if (outcome.status !== 'refused') return { status: 'unclear', why: wordsOf(outcome) };
+    calls += outcome === 'answered' ? 1 : callsFor(outcome);
+    if (outcome === 'answered' || outcome.status === 'applied') return { status: 'accepted', by: operation, calls };
+    if (outcome.status !== 'refused') return { status: 'unclear', why: wordsOf(outcome), calls };
     refusals.push(outcome);
   }
   const refusal = refusals.find(isKeyRefused) ?? refusals[0];
-  if (refusal === undefined) return { status: 'unclear', why: 'it was not asked' };
-  return { status: 'refused', refused: keyRefused(account, refusal), failure: refusal };
+  if (refusal === undefined) return { status: 'unclear', why: 'it was not asked', calls };
+  return { status: 'refused', refused: keyRefused(account, refusal), failure: refusal, calls };
 }
 
-/** What follows from a read refused like a refused key: another read shows whether the key is the cause. */
-export async function stopAfterRefusal(account: Account, failure: Failure, operation: OperationName): Promise<Stop> {
+/** What follows from a call refused like a refused key: reads show whether the key is the cause. Their calls are added to `made`. */
+export async function stopAfterRefusal(
+  account: Account,
+  failure: Failure,
+  operation: OperationName,
+  made: { calls: number },
+): Promise<Stop> {
   const key = await account.checkKey(operation);
+  made.calls += key.calls;
   switch (key.status) {
     case 'accepted':
       return operationForbidden(account, failure, operation);

@@ -188,7 +188,7 @@ async function waitAfter(
   const decision = decideRetry(operation, failure, { attempt, random: Math.random() });
   made.isAnswered = failure.status === 'refused' && decision.status !== 'retry';
   if (decision.status === 'suspend') {
-    const stop = await stopAfterRefusal(account, failure, operation);
+    const stop = await stopAfterRefusal(account, failure, operation, made);
     if (!(stop instanceof OperationForbidden) || made.wasForbidden || signal?.aborted) throw stop;
     made.wasForbidden = true;
     return FORBIDDEN_MS;

@@ -16,7 +16,7 @@ import {
   suspendedAccounts,
   suspensionOf,
 } from '../ledger/scopes/suspensions.ts';
-import type { Account, KeyFound } from './account.ts';
+import type { Account } from './account.ts';
 import type { Accounts } from './accounts.ts';
 import { KeyRefused } from './failure.ts';
 import { tryKey } from './key-check.ts';
@@ -86,6 +86,6 @@ export function keepTryingKeys(needs: SuspensionNeeds, names: () => readonly str
 /** An account that was not open yet is opened by a first read, which may refuse the key too. */
 function whyNotOpened(
   error: unknown,
-): Omit<Extract<KeyFound, { status: 'refused' }>, 'failure'> | { status: 'unclear' } {
+): { readonly status: 'refused'; readonly refused: KeyRefused } | { readonly status: 'unclear' } {
   return error instanceof KeyRefused ? { status: 'refused', refused: error } : { status: 'unclear' };
 }

@@ -57,28 +57,29 @@ const ALWAYS_LIMITED: Written = {
 export async function write(account: Account, operation: OperationName, options: WriteOptions): Promise<WriteReport> {
   if (await mustReadBack(account, operation, options))
     return { calls: 1, limited: 0, http: undefined, ms: 0, written: ALWAYS_LIMITED };
-  let [calls, limited] = [0, 0];
+  const made = { calls: 0 };
+  let limited = 0;
   for (let attempt = options.sends + 1; ; attempt++) {
     const startedMs = elapsedMs();
-    const outcome = await account.client.call(operation, calls === 0 ? options : { ...options, isRetry: true });
+    const outcome = await account.client.call(operation, made.calls === 0 ? options : { ...options, isRetry: true });
     const ms = elapsedMs() - startedMs;
     const http = outcome.status === 'not-sent' ? undefined : outcome.httpStatus;
-    calls += callsFor(outcome);
+    made.calls += callsFor(outcome);
     if (outcome.status === 'limited') {
       limited++;
       account.permissions.limited(operation, options.record);
     }
     if (outcome.status === 'applied') {
       account.permissions.worked(operation);
-      return { calls, limited, http, ms, written: { status: 'applied', outcome } };
+      return { ...made, limited, http, ms, written: { status: 'applied', outcome } };
     }
     const decision = decideRetry(operation, outcome, { attempt, random: Math.random() });
     const isRepeatedHere = decision.status === 'retry' && decision.spendsAttempt;
     if (isRepeatedHere && (await mayRepeat(account, decision.afterMs, options))) continue;
     const written: Written = isRepeatedHere
       ? { status: 'in-doubt', message: wordsOf(outcome) }
-      : await writtenAfter(decision, outcome, account, operation, options.record);
-    return { calls, limited, http, ms, written };
+      : await writtenAfter(decision, outcome, account, operation, options.record, made);
+    return { ...made, limited, http, ms, written };
   }
 }
 
@@ -108,6 +109,7 @@ async function writtenAfter(
   account: Account,
   operation: OperationName,
   record: string,
+  made: { calls: number },
 ): Promise<Written> {
   const message = wordsOf(failure);
   switch (decision.status) {
@@ -119,7 +121,7 @@ async function writtenAfter(
         stop: isRowsOwn(failure) ? undefined : stopFor(decision, failure, account, operation),
       };
     case 'suspend':
-      return afterKeyRefused(failure, account, operation, record);
+      return afterKeyRefused(failure, account, operation, record, made);
     case 'give-up':
       switch (decision.reason) {
         case 'REFUSED_BY_SERVICE':
@@ -150,8 +152,9 @@ async function afterKeyRefused(
   account: Account,
   operation: OperationName,
   record: string,
+  made: { calls: number },
 ): Promise<Written> {
-  const stop = await stopAfterRefusal(account, failure, operation);
+  const stop = await stopAfterRefusal(account, failure, operation, made);
   if (!(stop instanceof OperationForbidden)) return { status: 'not-now', stop };
   const forbidden = account.permissions.refused(operation, record);
   switch (forbidden.status) {

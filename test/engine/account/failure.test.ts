@@ -70,22 +70,29 @@ describe('a read that is refused with the message of a refused key', () => {
   const cases: readonly [string, KeyFound, new (...args: never[]) => Error, RegExp][] = [
     [
       'suspends the account where other reads are refused too',
-      { status: 'refused', refused: keyRefused(anAccount(), refused(401)), failure: refused(401) },
+      { status: 'refused', refused: keyRefused(anAccount(), refused(401)), failure: refused(401), calls: 4 },
       KeyRefused,
       /https:\/\/acme\.example.*"acme".*403: bad key.*accounts\.acme\.apiKey.*While the account is suspended,.*`lockstep accounts resume acme` at once/,
     ],
     [
       'fails the run, and names the operation, where another read is answered',
-      { status: 'accepted', by: 'contacts.getall' },
+      { status: 'accepted', by: 'contacts.getall', calls: 1 },
       OperationForbidden,
       /^customers\.getall.*"acme".*403: bad key.*Give the key this permission/,
     ],
-    ['waits where no other read can be made', { status: 'unclear', why: '' }, RetryLater, /customers\.getall: bad key/],
+    [
+      'waits where no other read can be made',
+      { status: 'unclear', why: '', calls: 1 },
+      RetryLater,
+      /customers\.getall: bad key/,
+    ],
   ];
   test.each(cases)('%s', async (_what, found, kind, message) => {
     const account = { ...anAccount(), checkKey: async () => found };
-    const stop = await stopAfterRefusal(account, refused(403, 'bad key'), OPERATION);
+    const made = { calls: 1 };
+    const stop = await stopAfterRefusal(account, refused(403, 'bad key'), OPERATION, made);
     expect(stop).toBeInstanceOf(kind);
+    expect(made.calls).toBe(1 + found.calls);
     expect(stop.message).toMatch(message);
   });
 });

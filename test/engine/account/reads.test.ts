@@ -93,7 +93,10 @@ test.each([
 ])('a read that is forbidden with a good key is tried again, and %s', async (_, answers, expected) => {
   const left = [...answers];
   const account = anAccount(async () => left.shift() ?? BROKEN);
-  const accepted = { ...account, checkKey: async () => ({ status: 'accepted', by: 'orders.getall' }) as const };
+  const accepted = {
+    ...account,
+    checkKey: async () => ({ status: 'accepted', by: 'orders.getall', calls: 1 }) as const,
+  };
   const ended = readCall(accepted, 'contacts.getall', { lane: 'batch' }).catch((error: unknown) => error);
   expect([await ended, left]).toEqual([expected, []]);
 });

@@ -135,7 +135,7 @@ describe('a write that was not sent is postponed', () => {
 
 describe('a refusal with the message of a refused key', () => {
   const refused = keyRefused(anAccount(), FORBIDDEN);
-  const accepting = { checkKey: async () => ({ status: 'accepted', by: 'contacts.getall' }) as const };
+  const accepting = { checkKey: async () => ({ status: 'accepted', by: 'contacts.getall', calls: 0 }) as const };
 
   test('waits, and counts as the record’s own where the operation works for other records', async () => {
     const account = { ...accepting, permissions: createPermissions() };
@@ -165,8 +165,8 @@ describe('a refusal with the message of a refused key', () => {
   });
 
   test.each([
-    [{ status: 'refused', refused, failure: FORBIDDEN } as const, KeyRefused],
-    [{ status: 'unclear', why: '' } as const, RetryLater],
+    [{ status: 'refused', refused, failure: FORBIDDEN, calls: 4 } as const, KeyRefused],
+    [{ status: 'unclear', why: '', calls: 1 } as const, RetryLater],
   ])('stops the run where a read returns %o, and spends no attempt', async (key, kind) => {
     const { written } = await writing('orders.create', [FORBIDDEN], { checkKey: async () => key });
     expect(written).toEqual({ status: 'not-now', stop: expect.any(kind) });

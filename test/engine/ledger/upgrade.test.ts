@@ -1,15 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { resolveScope } from '../../../src/engine/account/identity.ts';
+import { identityOf, resolveScope } from '../../../src/engine/account/identity.ts';
 import { ledgerMigrations } from '../../../src/engine/ledger/migrations.ts';
 import { claimRows, openRows } from '../../../src/engine/ledger/rows.ts';
 import { readRun, startRun } from '../../../src/engine/ledger/runs.ts';
-import {
-  bindAccount,
-  fingerprintOf,
-  newScope,
-  scopeNamed,
-  whatIsKnown,
-} from '../../../src/engine/ledger/scopes/scopes.ts';
+import { bindAccount, newScope, scopeNamed, whatIsKnown } from '../../../src/engine/ledger/scopes/scopes.ts';
 import { lateSyncs } from '../../../src/engine/ledger/views/runs-in-need.ts';
 import { creationLog } from '../../../src/mirror/outbox/creations.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
@@ -47,10 +41,10 @@ test('a ledger of an earlier version keeps its links and runs under the tenant t
   const begun = await startRun(pool, { ...again, dryRun: false, options: {}, phase: 'scan-contacts' });
   expect([begun.status, begun.run.id]).toEqual(['busy', 'run-1']);
 
-  const identity = { origin: 'https://a.example', fingerprint: await fingerprintOf(pool, 'a-key') };
+  const identity = await identityOf(pool, 'https://a.example', 'a-key');
   const nothingAsked = () => Promise.reject(new Error('no record is asked for'));
   expect(await resolveScope(pool, 'acme', identity, nothingAsked)).toEqual({ status: 'known', scope: 'acme' });
-  const moved = { ...identity, origin: 'https://b.example' };
+  const moved = await identityOf(pool, 'https://b.example', 'a-key');
   expect(await resolveScope(pool, 'acme', moved, nothingAsked)).toMatchObject({ status: 'unclear' });
 });
 
@@ -61,7 +55,7 @@ test('a scope of an account gets its own name, and two names can share one scope
   expect([await newScope(pool, 'a'), await newScope(pool, 'a')]).toEqual(['a', 'a~2']);
   await bindAccount(pool, 'a', 'a~2');
   await bindAccount(pool, 'b', 'a~2');
-  const identity = { origin: 'https://a.example', fingerprint: await fingerprintOf(pool, 'a-key') };
+  const identity = await identityOf(pool, 'https://a.example', 'a-key');
   expect(await whatIsKnown(pool, 'b', identity)).toMatchObject({ bound: 'a~2', known: undefined });
   expect(identity.fingerprint).not.toContain('a-key');
 });

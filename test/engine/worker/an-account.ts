@@ -36,7 +36,7 @@ export function anAccount(
     timeoutMs: 1_000,
     settleMs: 100,
     keySource: 'accounts.acme.apiKey',
-    checkKey: async () => ({ status: 'unclear', why: '' }),
+    checkKey: async () => ({ status: 'unclear', why: '', calls: 0 }),
     permissions: createPermissions(),
     takeRetry: async () => ({ status: 'granted' }),
     budgetStats: () => ({

@@ -11,7 +11,9 @@ export const OTHER_THAN = 'other-than:';
 
 /** What identifies a service before anything is read from it. */
 export interface Identity {
-  /** Scheme, host, port and base path; `embedded` for the service that Lockstep serves itself. */
+  /** As the settings have it; `embedded` for the service that Lockstep serves itself. */
+  readonly address: string;
+  /** Scheme, host, port and base path in a form to compare: all names of this machine are `localhost`. */
   readonly origin: string;
   /** Keyed hash of the API key, or of the tenant's name at the embedded service. */
   readonly fingerprint: string;
