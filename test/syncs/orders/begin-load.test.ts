@@ -107,6 +107,31 @@ test('a load that is cancelled while its file is read keeps its run, without row
   expect((await receiveLoad(pool, load)).rows).toBe(30_000);
 });
 
+test('lines that are staged at the moment at which their load is cancelled are not added to it', async () => {
+  const { pool } = database;
+  const run = await beginNew(database);
+  const person = await pool.connect();
+  await person.query('begin');
+  await cancelRun(person, run, 'ann@office'); // joins the transaction
+  const staging = stageRows(pool, run, aRow, 'LS-test').catch((error: unknown) => error);
+  const isWaiting = async () =>
+    (await pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%loads%'`)).rowCount;
+  await expect.poll(isWaiting).toBe(1);
+  await person.query('commit');
+  person.release();
+  expect(await staging).toMatchObject({ code: 'LOAD_TAKEN_OVER' });
+  expect(await rowsOf(database, run)).toEqual([]);
+});
+
+test('corrected lines whose load is cancelled while they are read can be loaded again at once', async () => {
+  const run = await aLoad(database, aRow);
+  const correction = () => aSpec({ corrects: run.id, form: { delimiter: ',', corrects: run.id } });
+  const first = await beginNew(database, correction());
+  await expect(beginLoad(database.pool, correction())).rejects.toMatchObject({ code: 'LINES_CORRECTED' });
+  await cancelRun(database.pool, first, 'ann@office');
+  expect((await beginLoad(database.pool, correction())).status).toBe('new');
+});
+
 test('a file whose load was cancelled is loaded again, and so is the same file for another account', async () => {
   const spec = aSpec();
   const run = await aLoad(database, aRow, spec);

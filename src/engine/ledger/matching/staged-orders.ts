@@ -88,7 +88,7 @@ export async function stageOrders(db: Queryable, runId: string, rows: readonly S
   const kept = await db.query(
     `with load as (
        select l.run_id from ledger.loads l join ledger.runs u on u.id = l.run_id
-       where l.run_id = $1 and u.status = 'paused' and not l.is_received for share of l, u
+       where l.run_id = $1 and u.status = 'paused' and not l.is_received for share of u
      ), t as materialized (
        select t.* from load, json_to_recordset($2) t (n bigint, source_id text, cells text, label text, client_id text, email text, phone text,
          name text, org text, fields jsonb, customer jsonb, verdict text, reason text, facts jsonb)
