@@ -120,7 +120,7 @@ test.each([
 test.each([
   ['a repository that vanished', 404, 'PLACE_MISSING', /no repository octo\/shop, or the token may not see it/],
   ['a token without a permission', 403, 'NOT_ALLOWED', /lacks the permission Issues: read and write/],
-  ['a repository without issues', 410, 'PLACE_MISSING', /no repository octo\/shop/],
+  ['a repository without issues', 410, 'PLACE_MISSING', /no longer has repository octo\/shop, or no longer offers/],
   ['a title that is refused', 422, 'REJECTED', /said by GitHub/],
 ])(
   '%s is a dead letter of one task, and stops neither the other task nor the other target',

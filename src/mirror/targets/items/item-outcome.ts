@@ -75,7 +75,7 @@ export function itemFailureOf(
   const isPage = httpStatus >= 400 && isMarkup(reply);
   if (failure !== undefined && (failure.status !== 'refused' || !isPage)) return failure;
   const isExplained = !vendor.alwaysExplains || vendor.message.safeParse(reply.body).success;
-  if (isMissing && isExplained && !isPage) return { status: 'missing', detail };
+  if (isMissing && isExplained && !isPage) return { status: 'missing', detail, httpStatus };
   const why = `which ${vendor.name} does not answer in this form: check this target's url, and that the site is open and no proxy answers instead`;
   return { ...failedFor(waitOf(reply, nowMs), 'UNREADABLE', `${detail}, ${why}`), answer };
 }

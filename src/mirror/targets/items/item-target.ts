@@ -16,7 +16,7 @@ import type { ReadFields } from './item-fields.ts';
 import type { ItemNaming } from './item-naming.ts';
 import { describeWanted, isInState, type Wanted, wantedState } from './wanted-state.ts';
 
-export type Missing = { readonly status: 'missing'; readonly detail: string };
+export type Missing = { readonly status: 'missing'; readonly detail: string; readonly httpStatus?: number };
 export type Asked<T> = { readonly status: 'ok'; readonly value: T } | Missing | TargetFailure;
 
 type Skipped = Extract<DeliveryOutcome, { status: 'skipped' }>;

@@ -245,9 +245,12 @@ export function withLabels(current: readonly string[], { add, remove }: LabelCha
 
 function containerMissing<Item extends ItemState>(
   { name, container }: Vendor<Item>,
-  { detail }: Missing,
+  { detail, httpStatus }: Missing,
   then = ', then replay',
 ): TargetFailure {
-  const remedy = `${name} has no ${container}, or the token may not see it: correct the settings or the token${then}`;
-  return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${remedy}` };
+  const why =
+    httpStatus === 410
+      ? `${name} no longer has ${container}, or no longer offers this call: correct the settings, or update Lockstep`
+      : `${name} has no ${container}, or the token may not see it: correct the settings or the token`;
+  return { status: 'refused', reason: 'PLACE_MISSING', detail: `${detail}; ${why}${then}` };
 }

@@ -138,7 +138,8 @@ async function readItem(
 ): Promise<Asked<ServiceItem>> {
   const query = { id: toWireId(itemId) };
   const outcome = await account.client.call('tasks.get', { lane: 'batch', signal, maxWaitMs: PATIENCE_MS, query });
-  if (outcome.status === 'refused' && !isKeyRefused(outcome)) return { status: 'missing', detail: outcome.message };
+  if (outcome.status === 'refused' && !isKeyRefused(outcome))
+    return { status: 'missing', detail: `${outcome.message} (or the service cannot look up tasks by their ids)` };
   if (outcome.status !== 'applied') return serviceFailure(outcome, 'tasks.get', account);
   const record = recordIn(outcome.content, account.dialect, 'tasks');
   if (record === undefined || idOf(record, 'tasks', account.dialect) !== itemId) {
