@@ -9,10 +9,13 @@ import type { TextStream } from './print/screen.ts';
 import type { Perform, Work } from './session.ts';
 
 const EXIT_CODES = `
-Exit codes: 0 done · 1 done, but something needs a person: for a run, rows that
-  were rejected, failed or need review, or records that may have been missed ·
-  2 usage or settings error · 3 failed; for a run, also cancelled, not approved
-  or unfinished (--json: state).`;
+Exit codes of every command:
+  0  done
+  1  done, but something needs a person: rows of a run were rejected, failed or
+     need review, or records may have been missed
+  2  a usage or settings error
+  3  failed; a run also if it was cancelled, not approved or is unfinished
+     (\`state\` in the result of --json)`;
 
 const EXAMPLES = `
   $ lockstep demo                        see it work, with nothing to set up
@@ -30,6 +33,9 @@ type LazyCommand = readonly [
   summary: string,
   load: () => Promise<{ define(command: Command, perform: Perform, loaded: Loaded): void }>,
 ];
+
+/** Global options that a command does not use: the demo writes settings of its own. */
+const UNUSED: Readonly<Record<string, readonly string[]>> = { demo: ['config', 'init'] };
 
 /** Each module is loaded when its command is used: loading all of them would slow down `--help`. */
 const COMMANDS: Readonly<Record<string, LazyCommand>> = {
@@ -93,7 +99,8 @@ export function buildProgram(
     .allowExcessArguments() // refuseExcessWord refuses them and suggests a subcommand
     .hook('preAction', (_program, command) => refuseExcessWord(command))
     .examples(EXAMPLES)
-    .addHelpText('afterAll', EXIT_CODES);
+    .addHelpText('after', EXIT_CODES)
+    .hook('preAction', (_program, command) => refuseUnused(program, command));
   const perform: Perform =
     (command) =>
     (...args) =>
@@ -129,7 +136,14 @@ async function showHelp(program: Command, words: readonly string[], loaded: Load
 /** Only the options of `lockstep` itself apply to every command. */
 function visibleGlobalOptions(command: AnyCommand): Option[] {
   if (command.parent === null) return [];
-  return command.parent.parent === null ? [...command.parent.options] : visibleGlobalOptions(command.parent);
+  if (command.parent.parent !== null) return visibleGlobalOptions(command.parent);
+  return command.parent.options.filter((option) => !UNUSED[command.name()]?.includes(option.attributeName()));
+}
+
+/** An option that does nothing would mislead. @throws CommanderError */
+function refuseUnused(program: AnyCommand, command: AnyCommand): void {
+  const given = UNUSED[command.name()]?.find((name) => program.getOptionValueSource(name) === 'cli');
+  if (given !== undefined) command.error(`error: unknown option '--${given}'`, { code: 'commander.unknownOption' });
 }
 
 /** Commander does not show which options are required. */

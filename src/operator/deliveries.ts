@@ -130,7 +130,7 @@ export async function dropStranded(db: Queryable, settings: Settings, target: st
   return dropIdle(db, target, `dropped by ${by}, because the settings did not have the target`);
 }
 
-/** How many would be ended. @throws LockstepError TARGET_IN_SETTINGS; SETTINGS_NAME_UNKNOWN if it has no deliveries either */
+/** How many would be ended. @throws LockstepError TARGET_IN_SETTINGS, NOTHING_TO_DROP */
 export async function planDrop(db: Queryable, settings: Settings, target: string): Promise<number> {
   await requireLeft(db, settings, target);
   return countIdle(db, target);
@@ -141,7 +141,10 @@ async function requireLeft(db: Queryable, settings: Settings, target: string): P
     const message = `The settings have ${quote(target)}, so its deliveries are sent: remove it there before you drop them`;
     throw wrongUse(message, 'TARGET_IN_SETTINGS');
   }
-  if ((await listDeliveries(db, { target }, 1)).length === 0) requireTarget(settings, target);
+  if ((await listDeliveries(db, { target }, 1)).length > 0) return;
+  const waiting = (await strandedDeliveries(db, settings)).map((counts) => counts.target);
+  const known = waiting.length === 0 ? '' : `. Those that you can drop wait for ${waiting.join(', ')}`;
+  throw wrongUse(`There are no deliveries for a target ${quote(target)}${known}`, 'NOTHING_TO_DROP');
 }
 
 /** Such as `waiting, next try 2026-11-21 02:00:05`; times in the time of this machine. */

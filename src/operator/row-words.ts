@@ -24,7 +24,7 @@ export async function findRow(db: Queryable, runId: string, row: string, hint: (
 }
 
 export const OUTCOME_WORDS: Readonly<Record<RowAttempt['outcome'], string>> = {
-  acked: 'accepted',
+  acked: 'applied',
   refused: 'refused',
   unknown: 'unknown outcome',
   lost: 'interrupted, unknown outcome',
@@ -35,7 +35,7 @@ export const STATE_WORDS: Readonly<Record<RowStory['state'], string>> = {
   staged: 'not decided yet',
   ready: 'to be sent',
   intent: 'being sent',
-  acked: 'accepted, to be confirmed by a read',
+  acked: 'applied, to be confirmed by a read',
   unknown: 'unknown outcome, to be settled by a read',
   settled: 'settled',
 };

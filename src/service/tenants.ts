@@ -50,6 +50,14 @@ export async function listTenants(pool: pg.Pool): Promise<Tenant[]> {
 /** A key of a workspace's account has this label, and the account's name. */
 export const OF_ACCOUNT = 'account ';
 
+/** @throws LockstepError KEY_UNFIT */
+export function requireFitKey(key: string): void {
+  if (/^[\x21-\x7e]{20,512}$/.test(key)) return;
+  const message =
+    'An API key has 20 to 512 visible ASCII characters without spaces; make one with "openssl rand -base64 32"';
+  throw wrongUse(message, 'KEY_UNFIT');
+}
+
 /**
  * Makes a key of 256 random bits, or uses the given key. The same key may be given repeatedly; a revoked key works
  * again after it is given. Throws LockstepError `KEY_TAKEN` if the key belongs to another tenant, `NO_SUCH_TENANT`,
@@ -61,11 +69,7 @@ export async function createKey(
   options: { readonly key?: string; readonly label?: string } = {},
 ): Promise<{ readonly key: string }> {
   const key = options.key ?? randomBytes(32).toString('base64url');
-  if (!/^[\x21-\x7e]{20,512}$/.test(key)) {
-    const message =
-      'An API key has 20 to 512 visible ASCII characters without spaces; make one with "openssl rand -base64 32"';
-    throw wrongUse(message, 'KEY_UNFIT');
-  }
+  requireFitKey(key);
   const { rows } = await pool.query<{ tenant_id: SqlId }>(
     `insert into service.keys (tenant_id, key_hash, label)
      select id, $2, $3 from service.tenants where id = $1

@@ -52,7 +52,7 @@ test('shows a row from its cells to its verdict, with the remedy', () => {
     'Row 3 of run run-1: line 3, A-17\n\nCells of the file\n  Nr          A-17\n  (column 2)  two\\u000alines\n\nRead as\n',
     'Recognised by\n  e-mail  ann@x.example\n\nMatched with\n  customer 12  by e-mail\n\nPlan\n  create\n\nAttempts\n',
     'create  unknown outcome  HTTP 503  1.2 s  try later\n',
-    'create  accepted         HTTP 200\n\nReplaced verdicts\n',
+    'create  applied          HTTP 200\n\nReplaced verdicts\n',
     'Verdict\n  review LOST\n  Record: 7\n  It was created as order 7; a later read of the list of orders did not find it.\n  What to do: ',
     '`lockstep review --data D`.',
   ];

@@ -216,7 +216,7 @@ test('cancels an unfinished run, but not one that has ended', async () => {
   const resumed = await runs('resume', id);
   expect([resumed.code, resumed.stderr]).toEqual([
     2,
-    expect.stringMatching(/To work on its rows again: lockstep run \S+/),
+    expect.stringMatching(/See its rows, and what to do about those that need work: lockstep runs show \S+/),
   ]);
 });
 

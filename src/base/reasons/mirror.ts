@@ -234,7 +234,7 @@ export const MIRROR_REASONS = {
       'A task may have been created and is not in the list yet. No other task is created until the list shows it.',
   },
   CREATED_NOT_SHOWN: {
-    meaning: 'The account accepted a new task, and its list does not show it.',
+    meaning: 'A task was created in the account, and its list does not show it.',
     remedy: `Look for it there, link it by hand (\`lockstep links import FILE --target {target} --account {account}\`), ${REPLAY}`,
   },
   CREATED_TWICE: {

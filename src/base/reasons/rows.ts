@@ -199,14 +199,14 @@ export const ROW_REASONS = {
       'If it is the same order, ignore the row (`lockstep review`), or correct it as the service has it. If not, create it again (`lockstep review`).',
   },
   CONTENT_DIFFERS: {
-    meaning: 'The service accepted the order or the customer, but shows different content.',
+    meaning: 'The order or the customer was created or updated, but the service shows different content.',
     sentence:
       '[Order {order}][Customer {customer}] was {action}, but the service shows different content: {differences}.',
     remedy:
       'Correct it at the service by hand.[?order  Then ignore the row with `lockstep review`.][?isSentAgain  Or run the sync again: it sends what is missing.]',
   },
   UPDATE_IGNORED: {
-    meaning: 'The service accepted the update of the customer, and still shows the former values.',
+    meaning: 'The customer was updated, and the service still shows its former values.',
     sentence: 'Customer {customer} was updated, and the service still shows its former values.',
     remedy: 'Check the customer at the service. The next run of the sync sends the change again.',
   },

@@ -26,7 +26,7 @@ export function define(command: Command, perform: Perform): void {
   command
     .description(
       'Calls one operation of the contract with the key, the dialect and the rate budget of an account, and prints the ' +
-        'answer. --list shows the 27 operations and their parameters. Exits with 0 if the service accepted the call, 1 if ' +
+        'answer. --list shows the 27 operations and their parameters. Exits with 0 if the service applied the call, 1 if ' +
         'it refused, and 3 if the outcome is unknown or the call could not be sent.',
     )
     .argument('[operation]', 'name of the operation, such as contacts.search')

@@ -76,12 +76,13 @@ async function serve(session: Session, options: ServiceOptions): Promise<void> {
   const signal = session.untilStopped(
     'Finishing the requests in progress, then stopping. Press Ctrl-C again to stop at once.',
   );
-  const { pool, describe } = await session.openServiceStore();
-  const [{ startService }, { createKey, ensureTenant }] = await Promise.all([
+  const [{ startService }, { createKey, ensureTenant, requireFitKey }] = await Promise.all([
     import('../../service/server.ts'),
     import('../../service/tenants.ts'),
     import('../bin/small-heap.mjs'),
   ]);
+  if (key !== undefined) requireFitKey(key); // before a data directory is created
+  const { pool, describe } = await session.openServiceStore();
   if (tenant !== undefined && key !== undefined) {
     const { id } = await ensureTenant(pool, tenant);
     await createKey(pool, id, { key, label: 'given at the start' });

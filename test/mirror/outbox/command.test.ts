@@ -82,6 +82,10 @@ test('a person drops what waits for a target that was removed, and keeps what is
     ]);
   }
   expect((await deliveries('--target', 'former', '--verdict', 'waiting', '--json')).json.deliveries).toHaveLength(3);
+  expect((await deliveries('drop', 'formr', '--json')).json.error).toEqual({
+    code: 'NOTHING_TO_DROP',
+    message: 'There are no deliveries for a target "formr". Those that you can drop wait for former',
+  });
   expect((await deliveries('drop', 'former', '--dry-run')).stdout).toBe(
     '2 deliveries to former would end as skipped.\n',
   );
@@ -168,7 +172,7 @@ test.each([
   [['show', 'msg_x'], 'lockstep deliveries'],
   [['--target', 'hok'], 'did you mean "hook"?'],
   [['enable', 'hok'], 'did you mean "hook"?'],
-  [['drop', 'hok'], 'did you mean "hook"?'],
+  [['drop', 'hok'], 'There are no deliveries for a target "hok"'],
   [['drop', 'mail'], 'The settings have "mail", so its deliveries are sent: remove it there'],
   [['--verdict', 'lost'], 'Allowed choices are waiting, delivered, already'],
   [['--since', 'yesterday'], 'a duration such as 2h'],
