@@ -2,9 +2,11 @@
  * The rows of a CSV as text, each with the line it begins on, in bounded memory whatever the file contains.
  *
  * An error in one row does not affect the next: an unclosed quote is reported on the line where it opens, and reading
- * continues on the next line; a row over the length limit is skipped to its end. Both take time linear in the file.
+ * continues on the next line; a row over the length limit is skipped to its end, and so are lines of a quoted cell over it that
+ * cannot be rows. All of this takes time linear in the file.
  */
 import type { Facts } from '../base/reasons/reason.ts';
+import { breaksIn, breaksInCells, charsIn } from './lengths.ts';
 import { type Dialect, isBlank, type ParsedBlock, parseBlock, type QuoteFault } from './parser.ts';
 import type { ReadingTime } from './reading-time.ts';
 import { areSwallowed } from './swallowed-rows.ts';
@@ -83,6 +85,8 @@ class RowScanner {
   #width: number | undefined;
   /** True inside a row that is too long and already reported; lasts until the next line end. */
   #isSkipping = false;
+  /** True inside a quoted cell that is too long and already reported; lasts until its quote closes, or a line may be a row. */
+  #isInCell = false;
   #rereadChars = 0;
   #readChars = 0;
   #rows: TextRow[] = [];
@@ -116,6 +120,7 @@ class RowScanner {
   #scan(isLast: boolean): void {
     while (this.#text !== '') {
       if (this.#isSkipping && !this.#skipLine()) return;
+      if (this.#isInCell && !this.#skipCell(isLast)) return;
       this.#skipBlankLines();
       const block = parseBlock(this.#text, this.#dialect, isLast);
       const bad = this.#badIn(block);
@@ -226,6 +231,7 @@ class RowScanner {
       const { faults } = parseBlock(this.#text, this.#dialect, true);
       this.#rereadChars += this.#text.length;
       this.#unclosed(faults[0]?.index ?? this.#text.indexOf(this.#dialect.quote) + 1);
+      this.#isInCell = true;
       return;
     }
     this.#addTooLong(this.#text);
@@ -239,6 +245,22 @@ class RowScanner {
     this.#isSkipping = at === -1;
     if (at !== -1) this.#line += 1;
     return at !== -1;
+  }
+
+  /** False while the cell continues. A line that is too long ends it: as a row, it is reported. */
+  #skipCell(isLast: boolean): boolean {
+    const { newline, delimiter, quote } = this.#dialect;
+    while (this.#isInCell && this.#text !== '') {
+      const at = this.#text.indexOf(newline);
+      if (at === -1 && !isLast && this.#text.length <= this.#maxRowChars) return false;
+      const line = this.#text.slice(0, at === -1 ? undefined : at);
+      const mayBeRow = line.split(delimiter, this.#width).length === (this.#width ?? 1);
+      this.#isInCell = !mayBeRow && !line.replaceAll(quote + quote, '').includes(quote);
+      if (mayBeRow) return true;
+      this.#text = at === -1 ? '' : this.#text.slice(at + 1);
+      this.#line += 1;
+    }
+    return !this.#isInCell;
   }
 
   /** After too many failed reads, reads the rest again so that each row ends with its line. */
@@ -259,21 +281,3 @@ const faultAt = (code: RowFault['code'], line: number): RowFault => ({ code, fac
 
 const codeOf = (fault: QuoteFault): RowFault['code'] =>
   fault.code === 'MissingQuotes' ? 'UNCLOSED_QUOTE' : 'BAD_QUOTES';
-
-function charsIn(cells: readonly string[]): number {
-  let chars = 0;
-  for (const cell of cells) chars += cell.length;
-  return chars;
-}
-
-function breaksInCells(cells: readonly string[], newline: string): number {
-  let count = 0;
-  for (const cell of cells) count += breaksIn(cell, newline, cell.length);
-  return count;
-}
-
-function breaksIn(text: string, newline: string, end: number): number {
-  let count = 0;
-  for (let at = text.indexOf(newline); at !== -1 && at < end; at = text.indexOf(newline, at + 1)) count += 1;
-  return count;
-}

@@ -69,6 +69,21 @@ test('gives up at the cap on an unclosed quote far from the end of the file', as
   expect(rows.at(-1)?.line).toBe(9_002);
 });
 
+test('reports a quoted cell longer than the cap once, and loses no row after it, or in it if its quote is stray', async () => {
+  const cell = 'a line\nof ""text"", that is no row\n'.repeat(500);
+  for (const blockChars of [100_000, 1000, 7]) {
+    const closed = await rowsOf(`a,b,c,d\n1,2,"${cell}",3\n4,5,6,7\n`, blockChars, { maxRowChars: 5000 });
+    const last = 3 + 1000;
+    expect(shown(closed)).toEqual([
+      '1 a|b|c|d',
+      expect.stringMatching(/^2 (UNCLOSED_QUOTE|ROW_TOO_LONG)@2$/),
+      `${last} 4|5|6|7`,
+    ]);
+    const stray = await rowsOf(`a,b,c,d\n1,2,"${cell}4,5,6,7\n8,9,0,1\n`, blockChars, { maxRowChars: 5000 });
+    expect(shown(stray)).toEqual(['1 a|b|c|d', '2 UNCLOSED_QUOTE@2', `${last - 1} 4|5|6|7`, `${last} 8|9|0|1`]);
+  }
+});
+
 test('reports a row longer than the cap, wherever the blocks end, and loses no other row', async () => {
   const text = `a,b\n1,${'x'.repeat(6000)}\n3,4\n`;
   for (const blockChars of [text.length, 1000, 5000, 6008]) {
