@@ -138,6 +138,8 @@ async function newcomer(
 interface RecogniseOptions extends Pick<ReadOptions, 'onCalls'> {
   /** Throws what makes it impossible to compare; any other record that cannot be read counts as missing. */
   readonly ignore?: (error: unknown) => undefined;
+  /** How many records to ask for. */
+  readonly most?: number;
 }
 
 /** Asks for records that a scope is known to have, and compares them. @throws KeyRefused: then nothing can be compared */
@@ -145,9 +147,9 @@ export async function recogniseRecords(
   pool: pg.Pool,
   account: Account,
   scope: string,
-  { ignore = unlessKeyRefused, ...reads }: RecogniseOptions = {},
+  { ignore = unlessKeyRefused, most = MOST_ASKED, ...reads }: RecogniseOptions = {},
 ): Promise<Recognised> {
-  const known = await knownRecords(pool, scope, MOST_ASKED);
+  const known = await knownRecords(pool, scope, most);
   const signal = AbortSignal.timeout(RECOGNISING_MS);
   let same = 0;
   const missing: KnownRecord[] = [];

@@ -1,4 +1,5 @@
 /** Whether the service shows the records of the tenant that a run began with, and of no other account's tenant. */
+import { elapsedMs } from '../../base/clock.ts';
 import { formatCount } from '../../base/counts.ts';
 import { idOf } from '../../client/call/dialect.ts';
 import { mayBeSame, type RecordKeys } from '../../client/lists/record-keys.ts';
@@ -22,6 +23,11 @@ import { readWholeList } from './whole-list.ts';
 const FEW_SHARED = 4;
 /** People may remove so many records at any time. */
 export const FEW_GONE = 2;
+/** While a run continues, so many known records are read from time to time. */
+const GLANCED_AT = 2;
+/** The least time between them, which is also that of so many calls: at most one call in a hundred is such a read. */
+const GLANCE_MS = 10_000;
+const GLANCE_CALLS = 200;
 
 const OTHER_OR_RESTORED = 'It may be another tenant, or a service that was restored from a backup.';
 
@@ -153,15 +159,33 @@ export type ContinueCheck = (asking: Asking) => Promise<void>;
 /**
  * Checks the tenant of a run that has sent rows before this process continues it: once if another process has begun it, perhaps
  * days ago; after each outage, because the service may have been restarted with other data; and again after the check has
- * paused it. The address and the key do not show that another tenant answers now.
+ * paused it. The address and the key do not show that another tenant answers now. While the run continues without an outage, two
+ * records show every 10 s whether a whole check is needed.
  */
-export function createContinueCheck(): ContinueCheck {
-  const checked = new Set<string>();
+export function createContinueCheck(nowMs = elapsedMs): ContinueCheck {
+  const checkedAtMs = new Map<string, number>();
   return async (asking) => {
-    const { pool, run } = asking;
-    if (checked.has(run.id) && run.failingSince === undefined) return;
-    checked.delete(run.id);
-    if (await hasSent(pool, run.id)) await requireSameTenant(asking);
-    checked.add(run.id);
+    const { pool, run, account } = asking;
+    const pauseMs = Math.max(GLANCE_MS, (GLANCE_CALLS / account.ratePerSecond) * 1000);
+    const lastMs = run.failingSince === undefined ? checkedAtMs.get(run.id) : undefined;
+    if (lastMs !== undefined && nowMs() - lastMs < pauseMs) return;
+    if (lastMs !== undefined) checkedAtMs.set(run.id, nowMs()); // for jobs of the run in parallel
+    if ((await hasSent(pool, run.id)) && (lastMs === undefined || (await seemsOther(asking)))) {
+      checkedAtMs.delete(run.id);
+      await requireSameTenant(asking);
+    }
+    checkedAtMs.set(run.id, nowMs());
   };
+}
+
+/** Whether one of a few known records is another record now. One that is missing may be hidden, or have been deleted. */
+async function seemsOther(asking: Asking): Promise<boolean> {
+  const { pool, run, account } = asking;
+  const { onCalls } = readsOf(asking);
+  const { others } = await recogniseRecords(pool, account, run.scope, {
+    ignore: unlessAway,
+    onCalls,
+    most: GLANCED_AT,
+  });
+  return others > 0;
 }

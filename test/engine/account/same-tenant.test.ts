@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Client } from '../../../src/client/call/client.ts';
 import { RetryLater } from '../../../src/engine/account/failure.ts';
+import { createContinueCheck } from '../../../src/engine/account/same-tenant.ts';
 import { resumeRun } from '../../../src/engine/ledger/run-status.ts';
 import { keepWitnesses } from '../../../src/engine/ledger/scopes/witnesses.ts';
 import { aRun } from '../ledger/fresh-ledger.ts';
@@ -59,6 +60,32 @@ test.each(['another process has begun it', 'an outage'])(
     expect(asked).toBeGreaterThan(0);
   },
 );
+
+test('while a run sends, a look at two known records every ten seconds shows that another tenant answers', async () => {
+  const run = await aRun(database);
+  const known = ['1', '2', '3'].map((id) => ({ id, keys: { email: `c${id}@example.com` } }));
+  await keepWitnesses(database.pool, run.scope, 'customers', known);
+  await database.pool.query(`insert into ledger.attempts (run_id, n, outcome, sends) values ($1, 1, 'acked', 1)`, [
+    run.id,
+  ]);
+  let host = 'example.com';
+  let asked = 0;
+  const account = anAccount(async (_operation, { query }) => {
+    asked++;
+    return { status: 'applied', httpStatus: 200, content: { id: query?.id ?? null, email: `c${query?.id}@${host}` } };
+  });
+  let nowMs = 0;
+  const check = createContinueCheck(() => nowMs);
+  const askedAt = async (at: number) => {
+    nowMs = at;
+    const before = asked;
+    await check({ pool: database.pool, run, account, signal: new AbortController().signal });
+    return asked - before;
+  };
+  expect([await askedAt(0), await askedAt(9_999), await askedAt(10_000)]).toEqual([3, 0, 2]);
+  host = 'example.org';
+  await expect(askedAt(20_000)).rejects.toThrow('3 of 3 known records are other records now');
+});
 
 test.each<[string, string, readonly string[], readonly string[]]>([
   ['paused', 'the list is empty', [], []],
