@@ -49,7 +49,8 @@ outcome, whose \`status\` is one of these:
 | \`not-sent\` | the call was not sent; \`reason\` and \`message\` say why |
 | \`unknown\` | the call was sent, and may have been applied: read the record before you send it again; \`reason\` and \`message\` say why |
 
-The client retries nothing, except that a path that seems to be missing is tried once under the other prefix, and that a read is repeated
+The client retries nothing, except that a path that seems to be missing is tried once under the other prefix, and once without a slash
+that an earlier redirect asked for, and that a read is repeated
 where a redirect leads to the same path under the other prefix or with a slash at its end. The client makes \`requestsPerSecond\` calls a
 second at most. It does not know of other clients and processes with the same key; the processes of a workspace share one budget. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
 

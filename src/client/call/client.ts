@@ -1,8 +1,8 @@
 /**
  * Calls one account's service. Every call takes one path: budget → undici → decode → outcome.
  *
- * The client itself repeats only a call to a missing route, under the other prefix (prefix.ts), and a read that was redirected
- * to its path with a slash; the caller decides what follows from an outcome. A call rejects only for a mistake of ours (a
+ * The client itself repeats only a call to a missing route, under the other prefix (prefix.ts), and a call whose path needs a
+ * slash at the end, or must not have one (slash.ts); the caller decides what follows from an outcome. A call rejects only for a mistake of ours (a
  * missing path parameter) and when `onRecords` rejects; everything the network or the service does is an outcome.
  */
 import { elapsedMs } from '../../base/clock.ts';
@@ -17,13 +17,14 @@ import { unpacked } from '../http/content-encoding.ts';
 import { type BodySink, type Exchanged, exchange, type Head } from '../http/exchange.ts';
 import { openPool } from '../http/pool.ts';
 import { type ConsumerFailed, createListSink, type OnRecords } from '../lists/list-sink.ts';
-import { ageOf, type Call, classify, isRead, unavailableForMs } from './classify.ts';
+import { ageOf, type Call, classify, unavailableForMs } from './classify.ts';
 import type { Dialect } from './dialect.ts';
 import { type Inspected, type InspectOptions, seen, withCredentials } from './inspect.ts';
 import { after, type NotSent, type NotSentReason, type Outcome, type StreamOutcome } from './outcome.ts';
 import { createPrefixes, type LearntPrefixes } from './prefix.ts';
 import { rateHintOf } from './rate-headers.ts';
 import { type Account, buildRequest, endpointOf, type Parameters, type Wire } from './request.ts';
+import { createSlash } from './slash.ts';
 
 type Ended = Outcome | StreamOutcome | ConsumerFailed;
 
@@ -120,10 +121,9 @@ export function createClient(config: ClientConfig): Client {
   const { dialect } = config;
   const endpoint = endpointOf(config);
   const prefixes = createPrefixes(config.prefix, config.knownPrefixes);
+  const slash = createSlash();
   const pool = openPool(endpoint.origin, { timeoutMs: config.timeoutMs, connections: config.concurrency });
   let closing: Promise<void> | undefined;
-  /** The service has redirected a call to its own path with a slash at the end; all paths get one from then on. */
-  let hasSlash = false;
 
   /** Calls under the known prefix and, if that has no such route, under the other. */
   async function callAnyPrefix<T extends Ended>(asked: Asked<T>): Promise<T | NotSent> {
@@ -140,11 +140,12 @@ export function createClient(config: ClientConfig): Client {
   function callOnce<T extends Ended>(asked: Asked<T>, wire: Wire): Promise<T | NotSent> {
     const { operation } = asked;
     const send = async () => {
-      const sent = hasSlash;
-      const outcome = await sendOnce(asked, { ...wire, hasSlash: sent });
-      if (sent || outcome.status !== 'unknown' || outcome.wantsSlash !== true) return outcome;
-      hasSlash = true;
-      return isRead(operation) ? after(outcome, await sendOnce(asked, { ...wire, hasSlash })) : outcome;
+      const hasSlash = slash.isUsed();
+      const first = await sendOnce(asked, { ...wire, hasSlash });
+      if (!slash.isWrong(operation, hasSlash, first)) return first;
+      const second = await sendOnce(asked, { ...wire, hasSlash: !hasSlash });
+      slash.isWrong(operation, !hasSlash, second);
+      return after(first, second);
     };
     if (config.inSpan === undefined) return send();
     const attributes = { 'lockstep.account': config.account, 'lockstep.operation': operation };

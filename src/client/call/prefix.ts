@@ -55,7 +55,8 @@ function provesRoute(outcome: Outcome | StreamOutcome): boolean {
   return outcome.status === 'refused' && outcome.json === true && [400, 409, 422].includes(outcome.httpStatus);
 }
 
-function mayLackRoute(name: OperationName, outcome: Outcome | StreamOutcome, isDecided: boolean): boolean {
+/** `isDecided`: calls to the path of the operation have reached it before. */
+export function mayLackRoute(name: OperationName, outcome: Outcome | StreamOutcome, isDecided: boolean): boolean {
   const operation: Operation = operations[name];
   if (outcome.status === 'unknown') {
     // Some servers answer every unknown path with a 200 and their start page, or redirect to the other prefix.

@@ -129,6 +129,20 @@ test('adds a slash to all paths of a service that redirects a read to its path w
   expect(server.requests).toHaveLength(4);
 });
 
+test('adds no slash to further paths if one create was redirected to a path that is missing', async () => {
+  const server = await startHttpServer(({ path, body }) => {
+    if (path.endsWith('/')) return { status: 404, body: { status: 'error', message: 'no such path' } };
+    return body.includes('misrouted') ? { status: 308, headers: { location: `${path}/` } } : { body: '[]' };
+  });
+  const client = openClient(server);
+  expect(await client.call('orders.create', { lane, body: { ...order, order_id: 'misrouted' } })).toMatchObject({
+    reason: 'redirect',
+  });
+  const others = [client.call('orders.create', { lane, body: order }), client.call('orders.getall', { lane })];
+  for (const outcome of await Promise.all(others)) expect(outcome).toMatchObject({ status: 'applied', callsBefore: 1 });
+  expect(await client.call('orders.create', { lane, body: order })).not.toHaveProperty('callsBefore');
+});
+
 test('uses the other prefix of a service that redirects to it, and sends no write twice', async () => {
   const server = await startHttpServer(({ path }) =>
     path.startsWith('/v1/') ? { body: '[]' } : { status: 308, headers: { location: path.replace('/api/v1', '/v1') } },
