@@ -172,7 +172,11 @@ async function perform(
       throw error instanceof ShownApart ? await againOnceSettled(context, error) : error;
     });
   } catch (error) {
-    const isOnPurpose = error instanceof LockstepError || error instanceof RetryLater;
-    return isOnPurpose ? { status: 'stopped', stop: error } : { status: 'broke-off', error };
+    if (error instanceof RetryLater) {
+      // A read that this process aborts because it ends says nothing about the service.
+      const stop = how.signal.aborted ? new RetryLater(error.message, error.inMs, { isFailure: false }) : error;
+      return { status: 'stopped', stop };
+    }
+    return error instanceof LockstepError ? { status: 'stopped', stop: error } : { status: 'broke-off', error };
   }
 }

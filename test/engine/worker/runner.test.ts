@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { LockstepError } from '../../../src/base/errors.ts';
@@ -95,6 +96,25 @@ describe('a job that cannot continue', () => {
     const away = Array.from({ length: 3 }, () => new RetryLater('no answer', 10));
     const run = await carried([inTurn(...away, { status: 'again', inMs: 0 })], { patienceMs: () => 60_000 });
     expect(run).toMatchObject({ status: 'done', notes: ['an attempt failed: no answer'], failingSince: undefined });
+  });
+
+  test('because its process ends does not blame the service', async () => {
+    let isReading = false;
+    const job = work(async ({ signal }) => {
+      isReading = true;
+      await once(signal, 'abort');
+      throw new RetryLater('orders.getall: aborted while waiting for the answer', 0);
+    });
+    const runner = await running([job]);
+    const run = await aRun(database);
+    await runner.attend(run);
+    await expect.poll(() => isReading).toBe(true);
+    await runner.close();
+    expect(await readRun(database.pool, run.id)).toMatchObject({
+      status: 'running',
+      failingSince: undefined,
+      notes: [],
+    });
   });
 
   test('because the service is away too long fails, and says how to resume', async () => {
