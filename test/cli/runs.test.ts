@@ -89,7 +89,9 @@ test('shows a run without a worker as interrupted, and does not count that time'
   expect(await stateNow()).toMatchObject({ state: 'running', unsettled: { sent: 0, neverSent: 1 } });
   await noteLeft(database.pool, [id]);
   expect((await stateNow()).state).toBe('interrupted');
-  expect((await runs('show')).stdout).toMatch(/is interrupted after [\s\S]*No process works on it. Start a worker: /);
+  expect((await runs('show')).stdout).toMatch(
+    /is interrupted after [\s\S]* s, unfinished since [\s\S]*No process works on it. Start a worker: /,
+  );
   const { scope } = await readRun(database.pool, id);
   await suspendByHand(database.pool, scope, { by: 'ann', reason: undefined });
   expect((await stateNow()).state).toBe('waiting'); // a worker could not continue it either

@@ -74,7 +74,13 @@ async function show(session: Session, id: string): Promise<void> {
       `It shows plan ${report.plan}. To approve only this plan, and no later one: ${hint(`runs resume ${id} --plan ${report.plan}`)}`,
     );
   out.say(...figures(report, { ...run, notes }), ...prunedNote(run));
-  out.say(...section('Phases', phases.map(phaseCells)));
+  const isUnattended = report.state === 'interrupted' || report.state === 'queued';
+  out.say(
+    ...section(
+      'Phases',
+      phases.map((times) => phaseCells(times, isUnattended)),
+    ),
+  );
   // The groups of problems below have their own counts.
   const others = reasons.filter(({ verdict }) => !PROBLEMS.includes(verdict));
   if (others.length > 0) {
@@ -93,7 +99,7 @@ async function show(session: Session, id: string): Promise<void> {
   const other = isUnfinished(run) ? waitsFor(run) : undefined;
   if (other !== undefined) out.say('', `It waits for run ${other}. See that run with: ${hint(`runs show ${other}`)}`);
   const resume = hint(`runs resume ${id}`);
-  if (report.state === 'interrupted' || report.state === 'queued')
+  if (isUnattended)
     out.say('', `No process works on it. Start a worker: ${hint('start')}, or continue only this run: ${resume}`);
   out.result({
     ...report,
@@ -110,10 +116,11 @@ async function show(session: Session, id: string): Promise<void> {
   });
 }
 
-function phaseCells(times: PhaseTimes): readonly string[] {
+function phaseCells(times: PhaseTimes, isUnattended: boolean): readonly string[] {
   const { phase, workedMs, workingSince, waits } = times;
   const since = workingSince ?? waits.find((wait) => wait.since !== undefined)?.since;
-  const now = since === undefined ? [] : [`${workingSince ? 'at work' : 'waiting'} since ${formatTime(since)}`];
+  const doing = workingSince === undefined ? 'waiting' : isUnattended ? 'unfinished' : 'at work';
+  const now = since === undefined ? [] : [`${doing} since ${formatTime(since)}`];
   return [phaseWords(phase), [formatTook(workedMs), ...waitsOf(times), ...now].join(', ')];
 }
 
