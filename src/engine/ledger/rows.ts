@@ -147,6 +147,10 @@ const TO_SEND = `held as materialized ${unsettled('select unnest(rows) as n from
          + (select count(*) from ${unsettled('select g.n from ledger.again g where g.run_id = $1')} g) as n
      )`;
 
+/** SQL: how many rows of run `$1` are planned and have no verdict. */
+const PLANNED = `planned as (
+       select count(*) as n from ${unsettled('select p.n from ledger.plans p where p.run_id = $1')} p)`;
+
 /**
  * SQL: how many inputs run `$1` has. A load that was received gets no more, and its run knows how many it got: counting them reads
  * each, and a table with rows of several widths may have them all on different pages.
@@ -168,15 +172,17 @@ export interface RowsLeft {
   readonly planned: number;
   /** Ready to be sent, or being sent. */
   readonly toSend: number;
-  /** Without a verdict. */
+  /** Sent, and without a verdict; of a run that plans nothing, such as a scan of tasks, all without a verdict. */
   readonly toSettle: number;
 }
 
 /** How many rows a run has left. It costs a fraction of `openRows`. */
 export async function rowsLeft(db: Queryable, runId: string): Promise<RowsLeft> {
   const counted = await db.query<RowsLeft>(
-    `with ${TO_SEND}, ${WHOLE} select (select count(*)::int from ledger.plans where run_id = $1) as planned,
-       (ready.n + held)::int as "toSend", (inputs - settled)::int as "toSettle" from ready, whole`,
+    `with ${TO_SEND}, ${WHOLE}, ${PLANNED}, all_planned as (select count(*) as n from ledger.plans where run_id = $1)
+     select a.n::int as planned, (ready.n + held)::int as "toSend",
+       (case when a.n = 0 then inputs - settled else planned.n - ready.n - held end)::int as "toSettle"
+     from ready, whole, planned, all_planned a`,
     [runId],
   );
   return counted.rows[0] ?? { planned: 0, toSend: 0, toSettle: 0 };
@@ -184,9 +190,7 @@ export async function rowsLeft(db: Queryable, runId: string): Promise<RowsLeft> 
 
 export async function openRows(db: Queryable, runId: string): Promise<Readonly<Record<RowState, number>>> {
   const counted = await db.query<Record<RowState, number>>(
-    `with ${TO_SEND}, planned as (
-       select count(*) as n from ${unsettled('select p.n from ledger.plans p where p.run_id = $1')} p
-     ), doubt as (
+    `with ${TO_SEND}, ${PLANNED}, doubt as (
        select count(*) as n from ledger.attempts a where a.run_id = $1 and a.outcome in ('unknown', 'lost')
          and not exists (select from ledger.attempts l where l.run_id = $1 and l.n = a.n and l.id > a.id offset 0)
          and not exists (select from ledger.verdicts v where v.run_id = $1 and v.n = a.n offset 0)

@@ -29,11 +29,11 @@ describe('rows', () => {
     await putRows(database, run, [...readyRows(3), { source_id: 'old', n: 100, verdict: 'rejected' }]);
     const counts = { in: 4, rejected: 1, unknown: 3 };
     expect(await countRows(database.pool, run.id)).toMatchObject(counts);
-    expect(await rowsLeft(database.pool, run.id)).toEqual({ planned: 4, toSend: 3, toSettle: 3 });
+    expect(await rowsLeft(database.pool, run.id)).toEqual({ planned: 4, toSend: 3, toSettle: 0 });
     const sql = `select n, verdict from ledger.verdicts where run_id = $1`;
     await pruneRows(database.pool, run.id, { sql, values: [] });
     expect(await countRows(database.pool, run.id)).toMatchObject(counts);
-    expect(await rowsLeft(database.pool, run.id)).toEqual({ planned: 3, toSend: 3, toSettle: 3 });
+    expect(await rowsLeft(database.pool, run.id)).toEqual({ planned: 3, toSend: 3, toSettle: 0 });
   });
 
   test('are listed in the order they were seen, all or those of one verdict', async () => {
