@@ -1,9 +1,16 @@
 /** What a person compares to decide about a row in review: the row beside the records that it may be, or that differ from it. */
 import type { Difference, Facts } from '../base/reasons/reason.ts';
+import type { CustomerFields } from '../contract/records.ts';
 import type { Keys, ReviewItem } from '../engine/ledger/views/review-items.ts';
+import { keysOf } from '../syncs/customers/keys.ts';
 
-/** The keys of a record, as people call them. */
-const KEY_WORDS = { name: 'name', email: 'e-mail', phone: 'phone', org: 'organization' };
+/** The keys of a record, as people call them, and its fields that they are made of. */
+const KEYS = {
+  name: ['name', 'full_name'],
+  email: ['e-mail', 'email'],
+  phone: ['phone', 'phone_number'],
+  org: ['organization', 'organization'],
+} as const satisfies Readonly<Record<string, readonly [word: string, field: keyof CustomerFields]>>;
 
 export interface Evidence {
   /** What the records are. */
@@ -14,9 +21,14 @@ export interface Evidence {
   readonly own: Keys;
   /** Those of the records by their ids; null: only the id is known. */
   readonly records: Readonly<Record<string, Keys | null>>;
+  /** Whether a record has the value of the row, which it may write in another way. */
+  readonly isSame: (record: string, name: string) => boolean;
 }
 
-export function evidenceOf({ facts, keys, customers }: Pick<ReviewItem, 'facts' | 'keys' | 'customers'>): Evidence {
+export function evidenceOf(
+  item: Pick<ReviewItem, 'facts' | 'keys' | 'customers' | 'written' | 'customersWritten'>,
+): Evidence {
+  const { facts, keys, customers } = item;
   const orders = ordersIn(facts);
   const what = orders ? 'order' : 'customer';
   const records = orders ? Object.fromEntries(orders.map((id) => [id, null])) : customers;
@@ -28,11 +40,34 @@ export function evidenceOf({ facts, keys, customers }: Pick<ReviewItem, 'facts' 
       fields: differences.map(({ field }) => [field, field]),
       own: valuesOf(differences, 'expected', '(as in the row)'),
       records: Object.fromEntries(Object.keys(records).map((id) => [id, shown])),
+      isSame: () => false, // of equal values there is no difference
     };
   }
   const all = [keys, ...Object.values(records)];
-  const fields = Object.entries(KEY_WORDS).filter(([key]) => all.some((of) => of?.[key] !== undefined));
-  return { what, fields, own: keys, records };
+  return {
+    what,
+    fields: Object.entries(KEYS).flatMap(([key, [word]]) =>
+      all.some((of) => of?.[key] !== undefined) ? [[key, word] as const] : [],
+    ),
+    own: asWritten(keys, item.written),
+    records: Object.fromEntries(
+      Object.entries(records).map(([id, of]) => [id, of && asWritten(of, item.customersWritten[id])]),
+    ),
+    isSame: (record, name) => isAlike(keys[name], records[record]?.[name]),
+  };
+}
+
+const isAlike = (one = '', other = '') => one.trim().toLowerCase() === other.trim().toLowerCase();
+
+/** Keys as their source writes them, where it is known and has not changed since. */
+function asWritten(keys: Keys, written: CustomerFields | null | undefined): Keys {
+  if (!written) return keys;
+  const known = keysOf(written);
+  const shown = Object.entries(KEYS).flatMap(([key, [, field]]) => {
+    const said = known[key as keyof typeof KEYS]; // safe: a key of this object
+    return said !== undefined && said === keys[key] ? [[key, written[field] ?? said] as const] : [];
+  });
+  return { ...keys, ...Object.fromEntries(shown) };
 }
 
 /** The orders that a reason is about; undefined if it is about customers. */

@@ -119,6 +119,20 @@ test('of all rows of a reason, orders are ignored at once, and contacts by the n
   ]);
 });
 
+test('names are shown as the contact and its customers have them, and compared without case and order', async () => {
+  await inReview(['Ann']);
+  const asRead = [
+    `update ledger.inputs set name = 'ann lee', email = null, org = 'lee ltd', fields = '{"full_name":"Ann Lee","organization":"LEE Ltd"}'`,
+    `update ledger.evidence set customers = '{"15": {"name": "ann lee", "org": "lee ltd"}}'`,
+    `insert into ledger.records (run_id, kind, record_id, fields, first_pass, last_pass)
+     select id, 'customer', '15', '{"full_name":"Lee, Ann","organization":"Lee Ltd"}', 0, 0 from ledger.runs`,
+  ];
+  for (const sql of asRead) await database.pool.query(sql);
+  const html = await pageAt(web, ITEM);
+  for (const name of ['Ann Lee', 'LEE Ltd', 'Lee, Ann', 'Lee Ltd']) expect(html).toContain(`>${name}<`);
+  expect(html).not.toMatch(/>ann lee<|<mark>/);
+});
+
 test('a decision is refused if the evidence has changed, and if it is not possible', async () => {
   await inReview(['Ann']);
   const { mark } = (await call(ITEM)).json.item;

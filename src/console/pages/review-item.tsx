@@ -146,7 +146,7 @@ interface CompareProps extends Pick<QuestionProps, 'item' | 'isKnown'> {
 /** The item, and below it each record that it may be, or that differs from it, with its differences marked. */
 function Compare({ item, canUse, isKnown }: CompareProps) {
   const { kind, account } = item;
-  const { what, fields, own, records } = evidenceOf(item);
+  const { what, fields, own, records, isSame } = evidenceOf(item);
   return (
     <div class="wide">
       <table class="list evidence">
@@ -187,7 +187,7 @@ function Compare({ item, canUse, isKnown }: CompareProps) {
                   <Foreign text={`${capital(what)} ${record}`} most={50} />
                 )}
               </th>
-              <Compared fields={fields} own={own} other={values} />
+              <Compared fields={fields} own={own} other={values} isSame={(key) => isSame(record, key)} />
               {canUse && <td>{whyNotUsed(item, record) ?? <UseButton record={record} number={i + 1} />}</td>}
             </tr>
           ))}
@@ -199,9 +199,10 @@ function Compare({ item, canUse, isKnown }: CompareProps) {
 
 interface ComparedProps extends Pick<Evidence, 'fields' | 'own'> {
   readonly other: Keys | null;
+  readonly isSame: (key: string) => boolean;
 }
 
-function Compared({ fields, own, other }: ComparedProps) {
+function Compared({ fields, own, other, isSame }: ComparedProps) {
   if (!other) {
     return fields.length === 0 ? null : (
       <td class="dim" colspan={fields.length}>
@@ -213,7 +214,7 @@ function Compared({ fields, own, other }: ComparedProps) {
     <>
       {fields.map(([key, word]) => (
         <td data-label={word}>
-          {own[key] === undefined || isSame(own[key], other[key]) ? (
+          {own[key] === undefined || isSame(key) ? (
             <Value text={other[key]} />
           ) : (
             <mark>
@@ -226,8 +227,6 @@ function Compared({ fields, own, other }: ComparedProps) {
     </>
   );
 }
-
-const isSame = (one: string, other = '') => one.trim().toLowerCase() === other.trim().toLowerCase();
 
 function Value({ text }: { readonly text: string | undefined }) {
   return text === undefined ? <span class="dim">none</span> : <Foreign text={text} most={200} />;
