@@ -20,6 +20,8 @@ export interface ProblemSection {
 }
 
 export interface ProblemGroup extends RowGroup {
+  /** What people call each example. */
+  readonly names: readonly string[];
   /** What is wrong with each example: one sentence if it is the same for all rows of the group. */
   readonly said: readonly string[];
   readonly remedy: string | undefined;
@@ -41,7 +43,7 @@ export async function problemSections(
   const there = of.filter((verdict) => report.counts[verdict] > 0);
   if (there.length === 0) return [];
   const groups = await groupRows(db, report.run, there);
-  const sections = grouped(groups.map((group) => [wordsOf(group, report), worded(group, hints)]));
+  const sections = grouped(groups.map((group) => [wordsOf(group, report), worded(group, report, hints)]));
   return [...sections].map(([words, groups]) => ({
     words,
     groups,
@@ -63,7 +65,7 @@ function statementOf({ verdict, reason }: RowGroup, facts: GroupExample['facts']
   return verdict === 'unknown' && reason === 'NEVER_SENT' ? '' : statementFor(reason, facts, hints);
 }
 
-function worded(group: RowGroup, hints: Hints): ProblemGroup {
+function worded(group: RowGroup, report: RunReport, hints: Hints): ProblemGroup {
   const { reason, column, count, examples } = group;
   // About a cell, the column and the lines say all that differs.
   const said = examples.map(({ facts }) =>
@@ -74,6 +76,7 @@ function worded(group: RowGroup, hints: Hints): ProblemGroup {
   const isSame = new Set(said).size === 1 && isKnown;
   return {
     ...group,
+    names: exampleNames(group, report),
     said: isSame ? said.slice(0, 1) : said,
     remedy: unique(
       examples.map(({ facts }) => remedyFor(reason, count === 1 ? facts : { ...facts, ...ofSeveral(examples) }, hints)),
@@ -93,21 +96,27 @@ function unique(texts: readonly (string | undefined)[]): string | undefined {
   return [...new Set(texts.filter((text) => text !== undefined))].join(' ') || undefined;
 }
 
-/** Records of one name are told apart by their ids; rows of a file by their lines. */
-export function exampleNames({ examples }: Pick<RowGroup, 'examples'>): readonly string[] {
+/** Records of one name are told apart by their ids; rows of a file by their lines. An order may be called like anything, such as `7`. */
+export function exampleNames(
+  { examples }: Pick<RowGroup, 'examples'>,
+  { type }: Pick<RunReport, 'type'>,
+): readonly string[] {
   return examples.map(({ sourceId, label, facts }) => {
-    const name = shortLabel(label ?? '') || shortLabel(sourceId);
+    const isOrder = type === 'orders' && /^\d+(-\d+)?$/.test(sourceId); // not a file of a folder
+    const id = isOrder ? `${sourceId.includes('-') ? 'lines' : 'line'} ${sourceId}` : shortLabel(sourceId);
+    if (!label) return id;
+    const name = `${isOrder ? 'order ' : ''}${shortLabel(label)}`;
     const isShared = facts?.line === undefined && examples.filter((other) => other.label === label).length > 1;
-    return label && isShared ? `${name} (${shortLabel(sourceId)})` : name;
+    return isShared ? `${name} (${id})` : name;
   });
 }
 
 /** `line 4`, `e.g. lines 4 ("12,5"), 7 (order A-7), 9` */
-export function examplesOf({ examples, count }: Pick<RowGroup, 'examples' | 'count'>): string {
+export function examplesOf({ examples, names, count }: Pick<ProblemGroup, 'examples' | 'names' | 'count'>): string {
   const isFile = examples.every(({ facts }) => facts?.line !== undefined);
-  const names = isFile ? examples.map(lineName) : exampleNames({ examples });
-  const words = isFile ? `${names.length === 1 ? 'line' : 'lines'} ` : '';
-  return `${count > examples.length ? 'e.g. ' : ''}${words}${names.join(', ')}`;
+  const shown = isFile ? examples.map(lineName) : names;
+  const words = isFile ? `${shown.length === 1 ? 'line' : 'lines'} ` : '';
+  return `${count > examples.length ? 'e.g. ' : ''}${words}${shown.join(', ')}`;
 }
 
 function lineName({ facts }: GroupExample): string {

@@ -5,7 +5,7 @@ import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../src/engine/ledger/runs.ts';
 import type { GroupExample } from '../../src/engine/ledger/views/row-groups.ts';
-import { examplesOf, problemSections } from '../../src/operator/problem-rows.ts';
+import { exampleNames, examplesOf, problemSections } from '../../src/operator/problem-rows.ts';
 import { reportRun } from '../../src/operator/run-report.ts';
 import { aRun, freshLedger } from '../engine/ledger/fresh-ledger.ts';
 import { settingsOf } from '../settings/problems-in.ts';
@@ -31,7 +31,15 @@ test.each<[string, number, readonly GroupExample[], string]>([
   ['a contact with a name of 10,000 characters', 1, [named('x'.repeat(10_000), 'c-7')], `${'x'.repeat(79)}…`],
   ['rows that come from no file', 1, [at({ customer: '7' }, 'contact 3')], 'contact 3'],
 ])('%s', (_, count, examples, words) => {
-  expect(examplesOf({ count, examples })).toBe(words);
+  const names = exampleNames({ examples }, { type: 'contacts' });
+  expect(examplesOf({ count, examples, names })).toBe(words);
+});
+
+test('an order is named as one, beside its lines if another has the same order_id', () => {
+  const names = (...examples: readonly GroupExample[]) => exampleNames({ examples }, { type: 'orders' });
+  expect(names(named('7', '2'), named('A-7', '4-6'))).toEqual(['order 7', 'order A-7']);
+  expect(names(named('7', '2'), named('7', '5'))).toEqual(['order 7 (line 2)', 'order 7 (line 5)']);
+  expect(names(named('may.csv', 'may.csv'))).toEqual(['may.csv']); // of a run that watches a folder
 });
 
 test('says of all rows of a group only what holds for each of them', async () => {

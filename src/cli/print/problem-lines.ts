@@ -4,7 +4,6 @@ import type { Hints } from '../../base/reasons/reasons.ts';
 import type { Verdict } from '../../engine/ledger/rows.ts';
 import type { GroupExample } from '../../engine/ledger/views/row-groups.ts';
 import {
-  exampleNames,
   examplesOf,
   exportCommand,
   moreOf,
@@ -72,14 +71,13 @@ function decideLines(report: RunReport, hints: Hints): readonly string[] {
 const positionIsSaid = ({ label, facts }: GroupExample) => (label ?? '') === '' && facts?.line !== undefined;
 
 function groupLines(group: ProblemGroup): readonly string[] {
-  const { reason, column, count, examples, said, remedy } = group;
+  const { reason, column, count, examples, names, said, remedy } = group;
   const fix = remedy === undefined ? [] : [`      ${styled('good', 'Fix:')} ${remedy}`];
   const title = `  ${formatCount(count)} × ${styled('warn', reason ?? 'NO_REASON')}`;
   if (said.length === 1) {
     const where = column === null ? '' : ` in column ${column}`;
     return [`${title}${where}, ${examplesOf(group)}`, ...(said[0] ? [`      ${said[0]}`] : []), ...fix];
   }
-  const names = exampleNames(group);
   const more = moreOf(group).map((words) => `      ${words}`);
   return [
     title,

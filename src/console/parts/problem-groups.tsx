@@ -1,7 +1,6 @@
 /** Rows that need a person, by reason and column, each group with what to do. */
 import { formatCount, plural } from '../../base/counts.ts';
 import {
-  exampleNames,
   examplesOf,
   exportCommand,
   moreOf,
@@ -150,12 +149,11 @@ function Said({ run, group }: { readonly run: string; readonly group: ProblemGro
       </>
     );
   }
-  const names = exampleNames(group);
   return (
     <ul class="examples">
       {group.examples.map((one, i) => (
         <li>
-          <RowLink run={run} row={one} name={names[i] ?? ''} />: <Words text={group.said[i] ?? ''} most={MOST} />
+          <RowLink run={run} row={one} name={group.names[i] ?? ''} />: <Words text={group.said[i] ?? ''} most={MOST} />
         </li>
       ))}
       {moreOf(group).map((words) => (
