@@ -90,6 +90,10 @@ export async function reopenRun(pool: pg.Pool, run: Run, approving: Approving, h
   await requireResumable(pool, run, hint);
   const { by, seen = run.planId, first } = approving;
   const { id, status, resource } = run;
+  if (first !== undefined && status === 'running') {
+    const message = `Run ${id} is running already, so its first orders cannot be approved alone. See what it does: ${hint(`runs show ${id}`)}`;
+    throw wrongUse(message, 'NO_PLAN_OF_A_LOAD');
+  }
   if (first !== undefined && !(awaitsApproval(run) && (await readLoad(pool, id)))) {
     const { remedy, command } = runRemedy(run);
     const message = `Run ${id} is not a load that waits for approval, so its first orders cannot be approved alone. ${remedy}: ${hint(command)}`;

@@ -30,7 +30,7 @@ test('two who approve one plan both approve it', async () => {
 test('an approval of the first orders is refused once all are approved', async () => {
   const run = await awaiting();
   await resume(run);
-  await expect(resume(run, 1)).rejects.toMatchObject({ code: 'NO_PLAN_OF_A_LOAD' });
+  await expect(resume(run, 1)).rejects.toMatchObject(anError('NO_PLAN_OF_A_LOAD', /is running already/));
 });
 
 test('an approval that breaks off has approved nothing', async () => {
