@@ -74,8 +74,8 @@ function waitWords({ for: what, code, run }: RunWait): string {
       return `waiting for run ${run}`;
     case 'account':
       return 'while its account was suspended';
-    case 'service':
-      return 'waiting for the service';
+    case 'retry':
+      return 'retrying after failures';
     case 'worker':
       return 'without a worker';
     default:

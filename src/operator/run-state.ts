@@ -51,7 +51,7 @@ export function stateWords(state: RunState, run: Run, audit: Audit | undefined, 
     case 'queued':
       return 'waiting for a worker';
     case 'running':
-      if (run.failingSince !== undefined) return 'running, waiting for the service';
+      if (run.failingSince !== undefined) return 'running, retrying after a failure';
       return `running${isAskedToWait ? ', waiting for the rate limit' : ''}`;
     case 'waiting': {
       const other = waitsFor(run);

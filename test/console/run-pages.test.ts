@@ -4,7 +4,7 @@ import { noteAttended } from '../../src/engine/ledger/attended-runs.ts';
 import { keepAction } from '../../src/engine/ledger/console/console-actions.ts';
 import { addRows } from '../../src/engine/ledger/inputs.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { addFailure, addNote, recordLeftOut } from '../../src/engine/ledger/runs.ts';
+import { addFailure, addNote, markFailing, recordLeftOut } from '../../src/engine/ledger/runs.ts';
 import { liftSuspension, suspendAccount } from '../../src/engine/ledger/scopes/suspensions.ts';
 import { beginLoad } from '../../src/syncs/orders/begin-load.ts';
 import { aRun, WORKER } from '../engine/ledger/fresh-ledger.ts';
@@ -30,6 +30,7 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
     /attempts when the run ended: 1; the next one was due at <time datetime="2026-11-25T20:45:39.000Z"/,
   );
   expect(html).not.toContain('datetime="2026-05-04');
+  expect(await htmlAt(`/runs/${id}/rows`)).toContain('due at <time datetime="2026-11-25T20:45:39.000Z"');
   expect(html).toContain('href="/deliveries?verdict=waiting"');
   const days = await (await fetch(`${web.url}/deliveries?from=2026-11-20&to=2026-11-21`)).text();
   expect(days).toContain('lockstep deliveries --since 2026-11-20 --until 2026-11-22');
@@ -200,9 +201,29 @@ test('a run says that it waits because its account is suspended', async () => {
   const { id } = await aRun(database, { sync: 'nightly', account: 'acme', phase: 'scan-contacts' });
   await noteAttended(database.pool, [id], thisWorker('test'));
   expect(await htmlAt(`/runs/${id}`)).not.toContain('It waits until account');
-  await suspendAccount(database.pool, 'acme', 'the key is refused');
+  await suspendAccount(database.pool, 'acme', 'the key is refused: `lockstep accounts resume acme`');
+  for (const path of [`/runs/${id}`, '/accounts/acme', '/'])
+    expect(await htmlAt(path)).toContain('<code>lockstep accounts resume acme</code>');
   expect(await htmlAt(`/runs/${id}`)).toMatch(/It waits until account .*acme<\/a> resumes:.*the key is refused/);
   expect(await htmlAt('/runs')).toContain('waiting: account acme is suspended');
+});
+
+test('a run whose jobs fail says that it is retried, and does not say that the service is the cause', async () => {
+  const { id } = await aRun(database, {
+    sync: 'retried',
+    account: 'acme',
+    resource: 'retried',
+    phase: 'scan-contacts',
+  });
+  await noteAttended(database.pool, [id], thisWorker('test'));
+  await addFailure(database.pool, id, 'contacts.getall: Redis at localhost:6379 is unavailable');
+  await markFailing(database.pool, id, true);
+  const html = await htmlAt(`/runs/${id}`);
+  expect(html).toMatch(/failing and retried since <time.*Redis at localhost:6379/s);
+  expect(html).not.toMatch(/for the service|service has/);
+  expect(await htmlAt('/runs')).toContain('running, retrying after a failure');
+  await markFailing(database.pool, id, false);
+  expect((await call(`/runs/${id}`)).json.phases[0].waits).toMatchObject([{ for: 'retry' }]);
 });
 
 test('a run of contacts says how many contacts its filter leaves out, and when its rows can be decided', async () => {

@@ -3,7 +3,7 @@ import type { AccountState } from '../../operator/account-states.ts';
 import { accountPath } from '../../operator/page-paths.ts';
 import type { PageContext } from '../page.ts';
 import { Act } from '../parts/inputs.tsx';
-import { Chip, Foreign, Time } from '../parts/parts.tsx';
+import { Chip, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 
 const WELL = { tone: 'good', children: 'no problem' } as const;
@@ -56,7 +56,7 @@ export function AccountProblems({
         (problem) =>
           problem && (
             <p class="notice warn">
-              Since <Time at={problem.since} />: <Foreign text={problem.message} most={600} />
+              Since <Time at={problem.since} />: <Words text={problem.message} most={600} />
             </p>
           ),
       )}

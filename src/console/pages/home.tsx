@@ -13,9 +13,10 @@ import { sharedRead } from '../live/shared-reads.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { LastHour } from '../parts/charts.tsx';
 import { Legend, Nights } from '../parts/nights.tsx';
-import { addressOf, Chip, Command, Empty, Foreign, Link, Section, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Command, Empty, Link, Section, Time } from '../parts/parts.tsx';
 import { Doing } from '../parts/phases.tsx';
 import { Counts, State } from '../parts/run-counts.tsx';
+import { Words } from '../parts/words.tsx';
 import { PauseAsked } from './account-parts.tsx';
 import { NextStarts } from './next-starts.tsx';
 
@@ -129,7 +130,7 @@ function Needs({ needs, hint }: { readonly needs: readonly Need[]; readonly hint
                 )}
               </p>
               <p class="why">
-                <Foreign text={why} most={400} />
+                <Words text={why} most={600} />
                 {' · '}
                 {inReview !== undefined && inReview > 0 ? (
                   <a href={addressOf('/review', { sync: title })}>Review {plural(inReview, 'row')}</a>

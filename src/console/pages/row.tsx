@@ -194,7 +194,7 @@ function attemptCells({ at, action, outcome, httpStatus, reason, facts, tookMs }
     <span class="nowrap">{tookWords(tookMs)}</span>,
     <>
       {httpStatus !== null && `HTTP ${httpStatus} `}
-      {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts, hints)} />
+      {reason !== null && <code>{reason}</code>} <Words text={statementFor(reason, facts, hints)} />
     </>,
   ];
 }

@@ -14,6 +14,7 @@ import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { Field, Select } from '../parts/inputs.tsx';
 import { addressOf, Crumbs, Empty, Foreign, Link, More, Table } from '../parts/parts.tsx';
+import { Words } from '../parts/words.tsx';
 
 const PER_PAGE = 100;
 
@@ -115,7 +116,7 @@ function cellsOf(run: Run, row: NumberedRow): readonly Child[] {
       {verdictWords(verdict, run)}
     </>,
     <>
-      {reason !== null && <code>{reason}</code>} <Foreign text={statementFor(reason, facts)} most={200} />
+      {reason !== null && <code>{reason}</code>} <Words text={statementFor(reason, facts)} most={200} />
     </>,
     recordId !== null && <Foreign text={recordId} most={40} />,
     sends,

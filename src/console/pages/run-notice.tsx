@@ -7,7 +7,7 @@ import { accountPath } from '../../operator/page-paths.ts';
 import type { RunReport } from '../../operator/report.ts';
 import type { Waiting } from '../loads/uploads.ts';
 import type { PageContext } from '../page.ts';
-import { addressOf, Command, Foreign, Link, Time } from '../parts/parts.tsx';
+import { addressOf, Command, Link, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { type stuckTargets, WaitsForTargets } from './target-parts.tsx';
 
@@ -50,7 +50,7 @@ export function StateNotice({ run, report, suspended, stuck, correction, correct
       {suspended && (
         <p class="notice warn">
           It waits until account <a href={accountPath(run.account)}>{run.account}</a> resumes:{' '}
-          <Foreign text={suspended.message} most={600} />
+          <Words text={suspended.message} most={600} />
         </p>
       )}
       <WaitsForTargets stuck={stuck} />

@@ -38,7 +38,7 @@ const WORDS = {
   retry: {
     button: 'Retry',
     means:
-      'A load of a file is opened again for its rows that failed, were not sent or are in review; for a sync a new run starts. Rows that succeeded are not sent again, nor are orders that may exist, until a person has decided about them.',
+      'A load is opened again for its rows that failed, were not sent or are in review; a sync starts a new run. Rows that succeeded are not sent again. Orders that may exist wait until a person has decided about them.',
   },
 } as const;
 

@@ -29,30 +29,45 @@ const LEAST_WAIT_MS = 50;
 
 export function Phases({ run, report, left, times, minutes, settleMs }: PhasesOf) {
   const phases = phasesOf(run, times);
-  const now = run.phase === undefined ? phases.length : phases.indexOf(run.phase);
-  const isOver = run.status === 'done';
-  const hasStopped = run.status === 'cancelled' && run.phase === undefined;
   return (
     <ol class="phases" aria-label="Phases">
       {phases.map((phase, i) => {
         const time = times.find((one) => one.phase === phase);
-        const step = hasStopped ? 'unknown' : isOver || i < now ? 'over' : i === now ? 'now' : 'next';
+        const step = stepOf(run, { phases, times, at: i });
         return (
           <li class={`phase ${step}`} aria-current={step === 'now' ? 'step' : undefined}>
             <strong>{capital(phaseWords(phase))}</strong>
             {step === 'now' && <NowWords {...{ run, report, left, settleMs }} />}
             {step === 'next' && <span class="dim">{nextWords(report)}</span>}
+            {step === 'left-out' && <span class="dim">{run.status === 'done' ? 'not needed' : 'not begun'}</span>}
             {step === 'over' && i === 0 && !watchesFolder(run) && (
               <span class="dim">{plural(run.rowsSeen, 'row')} read</span>
             )}
             {time && step !== 'next' && <Took time={time} />}
-            {step !== 'next' && phaseKind({ phase }) === 'sending' && <BudgetWait minutes={minutes} />}
+            {time && step !== 'next' && phaseKind({ phase }) === 'sending' && <BudgetWait minutes={minutes} />}
           </li>
         );
       })}
       {report.audit && <AuditPhase audit={report.audit} />}
     </ol>
   );
+}
+
+type Step = 'over' | 'now' | 'next' | 'left-out' | 'unknown';
+
+interface At extends Pick<PhasesOf, 'times'> {
+  readonly phases: readonly string[];
+  readonly at: number;
+}
+
+function stepOf({ status, phase }: Run, { phases, times, at }: At): Step {
+  const hasStopped = status === 'cancelled' && phase === undefined;
+  const hasTimes = times.length > 0; // a run of an earlier version has none
+  if ((hasStopped || status === 'done') && hasTimes && !times.some((one) => one.phase === phases[at]))
+    return 'left-out';
+  if (hasStopped) return 'unknown';
+  const now = phase === undefined || status === 'done' ? phases.length : phases.indexOf(phase);
+  return at < now ? 'over' : at === now ? 'now' : 'next';
 }
 
 /** How long the phase took, and what it waited for. */
@@ -108,7 +123,7 @@ function NowWords({ run, report, left, settleMs }: Pick<PhasesOf, 'run' | 'repor
       <span class="wait">{report.stateWords}</span>
     ) : run.failingSince !== undefined ? (
       <span class="wait">
-        the service has been unavailable since <Time at={run.failingSince} exact />
+        failing and retried since <Time at={run.failingSince} exact />: the notes say why
       </span>
     ) : report.budget.pausedUntil === undefined ? null : (
       <span class="wait">

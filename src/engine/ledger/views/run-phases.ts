@@ -15,8 +15,8 @@ export interface PhaseTimes {
 }
 
 export interface RunWait {
-  /** `approval`: by a person. `account`: it was suspended. `service`: it did not answer. `worker`: no process worked on the run. */
-  readonly for: 'approval' | 'run' | 'account' | 'service' | 'worker' | 'paused' | 'failed';
+  /** `approval`: by a person. `account`: it was suspended. `retry`: the service, Postgres or Redis failed. `worker`: no process worked on the run. */
+  readonly for: 'approval' | 'run' | 'account' | 'retry' | 'worker' | 'paused' | 'failed';
   /** Why the run was paused or had failed, until it was resumed. */
   readonly code?: string;
   /** The run it waited for. */
@@ -86,7 +86,7 @@ function waitOf({ status, errorCode, isAway, isSuspended, waitsFor }: Step): Omi
   if (waitsFor !== null && (status === 'running' || errorCode === WAITS_FOR_RUN)) return { for: 'run', run: waitsFor };
   if (status === 'paused' && errorCode !== '') return { for: 'paused', code: errorCode }; // without: its file is being read
   if (isSuspended) return { for: 'account' };
-  return isAway ? { for: 'service' } : undefined;
+  return isAway ? { for: 'retry' } : undefined;
 }
 
 function withWait(waits: readonly RunWait[], wait: RunWait): readonly RunWait[] {

@@ -52,7 +52,7 @@ test('work and waits are told apart, in each phase', async () => {
   await pass(id, 60);
   await markFailing(pool, id, true);
   const loaded = 'load-orders 20 s, approval 300 s';
-  expect(await phasesOf(id)).toEqual([loaded, 'create-orders 10 s, service 0 s now']);
+  expect(await phasesOf(id)).toEqual([loaded, 'create-orders 10 s, retry 0 s now']);
   await markFailing(pool, id, false);
   await recordProgress(pool, id, { checkpoint: { job: 'orders', waits: { run: 'run-1' } } });
   await pass(id, 7);
@@ -62,12 +62,12 @@ test('work and waits are told apart, in each phase', async () => {
   await pass(id, 30);
   await endRun(pool, id, 'failed', { code: 'SERVICE_AWAY', message: 'Away.' });
   await pass(id, 3_600);
-  expect(await phasesOf(id)).toEqual([loaded, 'create-orders 15 s, service 90 s, run run-1 7 s']);
+  expect(await phasesOf(id)).toEqual([loaded, 'create-orders 15 s, retry 90 s, run run-1 7 s']);
   await resumeRun(pool, id);
   await pass(id, 4);
   await endRun(pool, id, 'done');
   await pass(id, 1_000);
-  const sent = 'create-orders 19 s, service 90 s, run run-1 7 s, failed SERVICE_AWAY 3600 s';
+  const sent = 'create-orders 19 s, retry 90 s, run run-1 7 s, failed SERVICE_AWAY 3600 s';
   expect(await phasesOf(id)).toEqual([loaded, sent]);
 });
 
