@@ -23,7 +23,7 @@ export type Amount =
   | { readonly status: 'refused'; readonly code: CellCode; readonly facts?: Facts };
 
 /** As many digits as a double holds exactly. */
-const MAX_DIGITS = 15;
+export const MAX_DIGITS = 15;
 /** As many as a program writes of a binary number that is not exact. */
 const BINARY_DIGITS = 16;
 /** After the decimal sign, trailing zeros apart. */

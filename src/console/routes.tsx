@@ -32,6 +32,7 @@ import { handCall } from './pages/hand-call.tsx';
 import { home } from './pages/home.tsx';
 import { links } from './pages/links.tsx';
 import { load } from './pages/load.tsx';
+import { removeUpload } from './pages/load-remove.tsx';
 import { loadSheet } from './pages/load-sheet.tsx';
 import { mapping } from './pages/mapping.tsx';
 import { plan } from './pages/plan.tsx';
@@ -69,6 +70,7 @@ export const PAGES: readonly Page[] = [
   mapping,
   load,
   loadSheet,
+  removeUpload,
   records,
   recordsOf,
   newRecord,
@@ -155,9 +157,11 @@ function answerFailures(app: FastifyInstance, { database, people, hint }: Shared
     if (isOfProgram(request)) return sendFailure(reply, failure);
     if (code === 'CONSOLE_SIGN_IN') return toLogin(request, reply);
     const { person } = request;
-    const again = httpStatus !== 503 ? undefined : request.method === 'GET' ? 'read' : 'sent';
-    const back = httpStatus === 409 && request.method === 'POST' ? formPath(request) : '/';
-    const html = renderFrame(titleOf(failure), failurePage(failure, again, back), {
+    const isForm = request.method === 'POST';
+    const again = httpStatus !== 503 ? undefined : isForm ? 'sent' : 'read';
+    const title = titleOf(failure, isForm);
+    const back = isForm ? formPath(request) : undefined;
+    const html = renderFrame(title, failurePage(failure, { title, again, back }), {
       person,
       hasSession: person !== undefined && !people.isOpen,
       hint,
@@ -186,7 +190,6 @@ function formPath({ headers: { referer = '' } }: FastifyRequest): string {
 }
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: 'The address is wrong',
   403: 'Not allowed',
   404: 'Not found',
   429: 'Too many tries',
@@ -194,16 +197,23 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'The database is unavailable',
 };
 
-function titleOf({ httpStatus, account }: Failure): string {
-  return account === undefined ? (TITLES[httpStatus] ?? 'Not done') : 'The account is suspended';
+function titleOf({ httpStatus, account }: Failure, isForm: boolean): string {
+  if (account !== undefined) return 'The account is suspended';
+  return TITLES[httpStatus] ?? (httpStatus === 400 && !isForm ? 'The address is wrong' : 'Not done');
 }
 
-/** `again`: how the person continues once the database is back. `back`: the page of the form. */
-function failurePage(failure: Failure, again: 'read' | 'sent' | undefined, back: string) {
-  const { code, message, account: stopped } = failure;
+interface FailurePage {
+  readonly title: string;
+  /** How the person continues once the database is back. */
+  readonly again: 'read' | 'sent' | undefined;
+  /** The page of the form; undefined if none was sent. */
+  readonly back: string | undefined;
+}
+
+function failurePage({ code, message, account: stopped }: Failure, { title, again, back }: FailurePage) {
   return (
-    <Empty title={titleOf(failure)} isPage>
-      <p>
+    <Empty title={title} isPage>
+      <p data-refused={back !== undefined || undefined}>
         <Words text={message} most={2_000} />
       </p>
       {again === 'read' && <p class="dim">This page tries again every {RELOAD_S} seconds.</p>}
@@ -218,7 +228,7 @@ function failurePage(failure: Failure, again: 'read' | 'sent' | undefined, back:
       </p>
       <p class="acts">
         {stopped !== undefined && <Button to={accountPath(stopped)} label={`See account ${stopped}`} primary />}
-        {back !== '/' && <Button to={back} label="Back to the page" />}
+        {back !== undefined && back !== '/' && <Button to={back} label="Back to the page" />}
         <Button to="/" label="Home" />
       </p>
     </Empty>

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { ordersCsv } from '../support/harness/orders.ts';
 import { anError } from '../support/matchers.ts';
 import { openLoadConsole } from './load-console.ts';
@@ -115,6 +115,22 @@ test('is begun once: other choices are refused, and the same ones lead to its ru
   const again = await api(`/uploads/${id}/load`, {});
   expect(again).toMatchObject({ run, status: 'checked' });
   expect(again).not.toHaveProperty('form');
+});
+
+test('that is cancelled while its file is read is not done under Activity', async () => {
+  const { pool } = harness.database;
+  await pool.query(
+    `create function ledger.cancel_it() returns trigger language plpgsql as $$ begin
+       update ledger.runs set status = 'cancelled', phase = null, ended_at = now() where id = new.run_id;
+       return new;
+     end $$;
+     create trigger cancel_it before update on ledger.loads for each row execute function ledger.cancel_it()`,
+  );
+  onTestFinished(async () => void (await pool.query('drop function ledger.cancel_it cascade')));
+  const { id } = await api('/uploads?account=test', ordersCsv(2));
+  const { run } = await api(`/uploads/${id}/load`, {});
+  const newest = async () => (await api('/activity?limit=1')).actions[0];
+  await expect.poll(newest).toMatchObject({ action: 'begin-load', about: run, refused: 'CANCELLED' });
 });
 
 test('has amounts such as 12.00- as negative ones if its form says so, also once its lines are corrected', async () => {

@@ -63,6 +63,8 @@ describe.runIf(CHROMIUM)('a file', () => {
       ['A-2', '2', ...more, '9y'],
     ];
     await choose(page, 'wide.csv', lines.map((cells) => cells.join(',')).join('\n'));
+    const wrong = page.getByLabel('Rows that are not valid').getByRole('row');
+    expect((await wrong.allInnerTexts()).map((cells) => cells.split('\t').at(-1))).toEqual(['amount', '12x', '9y']);
     await page.getByRole('button', { name: 'Check and plan' }).click();
     await page.getByRole('link', { name: /^Correct/ }).click();
     expect(await page.textContent('main')).toContain('13 columns in the new file, not shown here');
@@ -90,6 +92,13 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.locator('.notice a', { hasText: 'two.corrected.csv' }).click();
     expect(new URL(page.url()).pathname).toBe(first);
     await expectSound(page);
+    await page.getByRole('link', { name: 'remove it' }).click();
+    await expectSound(page, '/load/:upload/remove');
+    await page.getByRole('button', { name: 'Remove' }).click();
+    expect(await page.textContent('.said.good')).toContain('two.corrected.csv was removed');
+    await page.getByRole('link', { name: 'Remove two.corrected.csv' }).click();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    expect(await page.getByRole('link', { name: 'two.corrected.csv' }).count()).toBe(0);
     await close();
   });
 
@@ -165,6 +174,14 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.getByText('Retry what failed').count()).toBe(0);
     expect(await page.textContent('main')).not.toContain('missing customers'); // no row lacks one
     expect(await page.locator('.headline .chip').getAttribute('class')).toBe('chip warn');
+    expect(await page.locator('.phase.over').count()).toBe(3);
+    const again = await at.harness.load('order_id,client_id,amount\nA-1,1,10\nA-3,1,1x\n');
+    await page.goto(`${at.web.url}/runs/${again.id}`);
+    expect(await page.locator('.phase.over').count()).toBe(1);
+    expect(await page.locator('.phase.left-out').allInnerTexts()).toEqual([
+      'Sending\nnot needed',
+      'Reading back what was sent\nnot needed',
+    ]);
     await close();
   });
 

@@ -75,7 +75,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     await page.goto(`${at.web.url}/activity`);
     expect(await page.locator('tbody tr td:nth-child(3)').allTextContents()).toEqual([
       'Approve run',
-      'Load file',
+      'Begin load',
       'Upload file',
     ]);
     expect(await page.textContent('main')).toContain('x.csv for test');
@@ -241,7 +241,7 @@ describe.runIf(CHROMIUM)('a file', () => {
     expect(await page.locator('tbody td:nth-child(3)').allTextContents()).toEqual([
       'Approve run',
       'Approve first orders',
-      'Load file',
+      'Begin load',
       'Upload file',
     ]);
     expect(wrong).toEqual([]);

@@ -134,6 +134,38 @@ describe.runIf(CHROMIUM)('records', () => {
     await close();
   });
 
+  test('that were refused are filled in again on the page of the form: what was written, beside what another person has saved', async () => {
+    await harness.addNumberedCustomers(1);
+    const { page, close } = await openPage();
+    await open(page, 'customers/1');
+    await page.getByText('Change the customer').click();
+    await page.getByLabel('organization').fill('Lee Ltd');
+    await harness.call('customers.update', { id: 1, full_name: 'Ann' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await page.textContent('main')).toContain('has changed since it was read');
+    await page.getByRole('link', { name: 'Back to the page' }).click();
+    expect(await page.getByLabel('full_name').inputValue()).toBe('Ann');
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await harness.customers()).toMatchObject([{ full_name: 'Ann', organization: 'Lee Ltd' }]);
+
+    await open(page, 'orders/new');
+    await page.getByLabel('order_id').fill('A-1');
+    await page.getByLabel('amount').fill('1,5');
+    await page.getByRole('button', { name: 'Create the order' }).click();
+    expect(await page.textContent('h1')).toBe('Not done');
+    await page.getByRole('link', { name: 'Back to the page' }).click();
+    await page.getByLabel('amount').fill('1.5');
+    await page.getByLabel('client_id').fill('99');
+    await page.getByRole('button', { name: 'Create the order' }).click();
+    await page.getByRole('link', { name: 'Back to where it was entered' }).click();
+    await page.getByLabel('client_id').fill('1');
+    await page.getByRole('button', { name: 'Create the order' }).click();
+    expect(await harness.orders()).toMatchObject([{ order_id: 'A-1', amount: 1.5, client_id: 1 }]);
+    await open(page, 'orders/new');
+    expect(await page.getByLabel('order_id').inputValue()).toBe('');
+    await close();
+  });
+
   test('that only the application of the service creates say so', async () => {
     const { page, close } = await openPage();
     await open(page, 'pipelines');
@@ -166,10 +198,20 @@ describe.runIf(CHROMIUM)('records', () => {
     await page.getByRole('button', { name: 'Create the order' }).click();
     expect(await page.textContent('main')).toContain('Fill in at least one field');
     expect(await harness.orders()).toEqual([]);
-    await open(page, 'orders/new');
-    await page.getByLabel('amount').fill('1,5');
-    await page.getByRole('button', { name: 'Create the order' }).click();
-    expect(await page.textContent('main')).toContain('amount: write digits, with a point before decimals');
+    await harness.call('tasks.create', { taskName: 'Call' });
+    await open(page, 'tasks/1');
+    await page.getByLabel('New subtask').fill(' ');
+    await page.getByRole('button', { name: 'Add' }).click();
+    expect(await page.textContent('main')).toContain('Fill in at least one field');
+    for (const [amount, said] of [
+      ['1,5', 'amount: write digits, with a point before decimals'],
+      ['9007199254740993', 'amount: write at most 15 digits'],
+    ] as const) {
+      await open(page, 'orders/new');
+      await page.getByLabel('amount').fill(amount);
+      await page.getByRole('button', { name: 'Create the order' }).click();
+      expect(await page.textContent('main')).toContain(said);
+    }
     await page.goBack();
     await page.getByLabel('amount').fill('1.5');
     await page.getByLabel('client_id').fill('99');

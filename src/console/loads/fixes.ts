@@ -14,6 +14,7 @@ import { firstRefused, type RefusedOrder, unappliedOrders } from '../../engine/l
 import { isUnfinished, type Run, readRun } from '../../engine/ledger/runs.ts';
 import { type Load, loadOf } from '../../syncs/orders/begin-load.ts';
 import { readAs } from '../../syncs/orders/remembered-columns.ts';
+import { columnsToShow } from './shown-columns.ts';
 
 export interface BadLine {
   readonly line: number;
@@ -47,18 +48,12 @@ export interface Fixes {
   readonly replacement: Replacement | undefined;
 }
 
-/** Of the columns that the page shows. */
-const MOST_COLUMNS = 40;
-
 /** Longer cells are shown and not edited. */
 const LONGEST_CELL = 300;
 
-/** The columns (from 0) that the page shows: those that fill a field, and the first others. */
+/** The columns (from 0) that the page shows. */
 export function shownColumns(load: Load): readonly number[] {
-  const used = Object.values(readAs(load).columns).map((name) => load.header.indexOf(name));
-  const shown = new Set(used.filter((column) => column >= 0));
-  for (let column = 0; shown.size < MOST_COLUMNS; column++) shown.add(column);
-  return [...shown].toSorted((a, b) => a - b);
+  return columnsToShow(Object.values(readAs(load).columns).map((name) => load.header.indexOf(name)));
 }
 
 /** Whether a field of a form can hold its text. */

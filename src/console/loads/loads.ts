@@ -6,6 +6,8 @@ import { LockstepError } from '../../base/errors.ts';
 import { sentenceFor } from '../../base/reasons/reasons.ts';
 import type { OpenedFile } from '../../csv/receive.ts';
 import type { ResultKind } from '../../csv/result-files.ts';
+import { CANCELLED } from '../../engine/ledger/run-status.ts';
+import { type Run, readRun } from '../../engine/ledger/runs.ts';
 import { asSentence } from '../../operator/format.ts';
 import { checkedWords } from '../../operator/sheet-words.ts';
 import { firstLinesOf, type Preview, previewLoad } from '../../syncs/orders/preview-load.ts';
@@ -88,10 +90,10 @@ export function createLoads(needs: LoadsNeeds): Loads {
   async function load(upload: Upload, form: LoadForm, taking: Taking): Promise<void> {
     try {
       await uploads.choose(upload.id, form);
-      await keeping(needs, taking, 'load-file', `${upload.name} for ${upload.account}`, async () => {
+      await keeping(needs, taking, 'begin-load', `${upload.name} for ${upload.account}`, async () => {
         const checked = await receive(upload, form);
         await uploads.finish(upload, checked);
-        return { said: `${checkedWords(checked)}.`, about: checked.run };
+        return doneWith(checked, await readRun(pool, checked.run));
       });
       states.delete(upload.id);
     } catch (error) {
@@ -142,6 +144,11 @@ export function createLoads(needs: LoadsNeeds): Loads {
       await Promise.all(underWay);
     },
   };
+}
+
+function doneWith(checked: Checked, { id, status }: Run): Done {
+  const isCancelled = checked.status === 'new' && status === 'cancelled'; // while its file was read
+  return { said: `${checkedWords(checked)}.`, about: id, ...(isCancelled && { refused: CANCELLED }) };
 }
 
 /** `dir` is gone afterwards: the open file is still read to its end. */

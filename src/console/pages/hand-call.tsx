@@ -36,8 +36,8 @@ export const handCall = definePage({
       isStill: state !== 'under way' && !isTooEarly(context.settings, call, state),
       body: (
         <>
-          <Crumbs to={{ [page]: 'Back to where it was entered' }} />
-          <h1>
+          <Crumbs to={{ [isFound ? page : formPath(call)]: 'Back to where it was entered' }} />
+          <h1 data-refused={AGAIN.includes(state) || undefined}>
             {operation} <Chip tone={TONE[state]}>{state}</Chip>
           </h1>
           <p class="dim">
@@ -65,6 +65,12 @@ export const handCall = definePage({
     };
   },
 });
+
+/** The page of its form. */
+function formPath({ account, operation, page }: HandCall): string {
+  const kind = RECORD_KINDS.find((one) => operation === KIND[one].create);
+  return kind === undefined ? page : recordPath(account, kind, 'new');
+}
 
 /** The command of a create that was applied, or may have been, would make the record twice: then the one that lists it. */
 function commandOf(call: HandCall, state: CallState): { readonly command?: string } {

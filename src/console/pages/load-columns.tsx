@@ -153,13 +153,13 @@ export function ProblemColumns({ names }: { readonly names: readonly string[] })
   );
 }
 
-/** The cells of a row under these columns. */
-export function Cells({ names, cells }: { readonly names: readonly string[]; readonly cells: readonly string[] }) {
+/** The cells of a row in these columns (from 0). */
+export function Cells({ columns, cells }: { readonly columns: readonly number[]; readonly cells: readonly string[] }) {
   return (
     <>
-      {names.map((_, i) => (
+      {columns.map((column) => (
         <td>
-          <Foreign text={cells[i] ?? ''} most={60} />
+          <Foreign text={cells[column] ?? ''} most={60} />
         </td>
       ))}
     </>

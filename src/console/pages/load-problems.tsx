@@ -1,15 +1,18 @@
 /** The first rows of a file that would not be loaded, before all rows are checked. */
 import { formatCount, plural } from '../../base/counts.ts';
 import { remedyFor, statementFor } from '../../base/reasons/reasons.ts';
-import type { FirstCheck } from '../../syncs/orders/preview-load.ts';
+import type { FirstCheck, Preview } from '../../syncs/orders/preview-load.ts';
 import { Section } from '../parts/parts.tsx';
 import { Cells, ProblemColumns, Problems, SheetTable } from './load-columns.tsx';
+import { columnsIn } from './load-lines.tsx';
 
 const SHOWN = 20;
 
-export function FirstProblems({ checked, names }: { readonly checked: FirstCheck; readonly names: readonly string[] }) {
+export function FirstProblems({ preview, checked }: { readonly preview: Preview; readonly checked: FirstCheck }) {
   const { rows, invalid } = checked;
   if (invalid.length === 0) return null;
+  const shown = columnsIn(preview);
+  const names = shown.map((column) => preview.table.columns[column] ?? '');
   const said = new Set<string>();
   return (
     <Section
@@ -31,7 +34,7 @@ export function FirstProblems({ checked, names }: { readonly checked: FirstCheck
                 said={said}
               />
             </td>
-            <Cells names={names} cells={cells} />
+            <Cells columns={shown} cells={cells} />
           </tr>
         ))}
       </SheetTable>

@@ -17,7 +17,7 @@ import { addressOf, Crumbs, Foreign, Items, Section, Title } from '../parts/part
 import { Words } from '../parts/words.tsx';
 import { Columns } from './load-columns.tsx';
 import { OtherCorrections, otherCorrections } from './load-corrections.tsx';
-import { FirstLines, FirstRows, SHOWN_COLUMNS } from './load-lines.tsx';
+import { FirstLines, FirstRows } from './load-lines.tsx';
 import { Options, Reading } from './load-options.tsx';
 import { FirstProblems } from './load-problems.tsx';
 
@@ -149,7 +149,8 @@ function Heading({ upload, preview }: { upload: Upload; preview: Preview | undef
       <Crumbs to={{ [addressOf('/load', { account: upload.account })]: 'Choose another file' }} />
       <Title text={upload.name} most={120} />
       <p class="dim">
-        {size}account {upload.account} · nothing is sent yet · <a href={`/load/${upload.id}/file`}>download it</a>
+        {size}account {upload.account} · nothing is sent yet · <a href={`/load/${upload.id}/file`}>download it</a> ·{' '}
+        <a href={`/load/${upload.id}/remove`}>remove it</a>
       </p>
     </>
   );
@@ -271,9 +272,7 @@ function Sheet({ upload, preview, form }: { upload: Upload; preview: Preview; fo
       <Reading form={form} preview={preview} />
       <FirstLines upload={upload} form={form} lines={preview.firstLines} at={preview.table} />
       <FirstRows preview={preview} />
-      {preview.checked && (
-        <FirstProblems checked={preview.checked} names={preview.table.columns.slice(0, SHOWN_COLUMNS)} />
-      )}
+      {preview.checked && <FirstProblems preview={preview} checked={preview.checked} />}
       <Columns preview={preview} form={form} />
       <div class="acts">
         <button type="submit">Read it again</button>

@@ -5,7 +5,7 @@ import { requireOperator } from '../access/guard.ts';
 import type { LoadState, Loads } from '../loads/loads.ts';
 import type { Waiting } from '../loads/uploads.ts';
 import { definePage } from '../page.ts';
-import { Act, Field, LongField, Select, Submit } from '../parts/inputs.tsx';
+import { Act, Button, Field, LongField, Select, Submit } from '../parts/inputs.tsx';
 import { addressOf, Link, Section, Table, Time } from '../parts/parts.tsx';
 
 const SHOWN = 20;
@@ -70,16 +70,19 @@ function Uploaded({ loads, waiting }: { readonly loads: Loads; readonly waiting:
     >
       <Table
         columns={['File', 'Account', 'Uploaded', { title: 'State', as: 'unseen' }, { title: 'Remove', as: 'unseen' }]}
-        rows={waiting.slice(0, SHOWN).map(({ upload, uploadedAt, form }) => [
-          <Link to={addressOf(`/load/${upload.id}`, form)} text={upload.name} most={80} />,
-          upload.account,
-          <Time at={uploadedAt} />,
-          <span class="dim">{stateWords(loads.stateOf(upload, form))}</span>,
-          // What a person has corrected by hand is nowhere else.
-          upload.corrects === undefined && (
-            <Act path={`/load/${upload.id}/remove`} label="Remove" aria-label={`Remove ${upload.name}`} />
-          ),
-        ])}
+        rows={waiting
+          .slice(0, SHOWN)
+          .map(({ upload, uploadedAt, form }) => [
+            <Link to={addressOf(`/load/${upload.id}`, form)} text={upload.name} most={80} />,
+            upload.account,
+            <Time at={uploadedAt} />,
+            <span class="dim">{stateWords(loads.stateOf(upload, form))}</span>,
+            upload.corrects === undefined ? (
+              <Act path={`/load/${upload.id}/remove`} label="Remove" aria-label={`Remove ${upload.name}`} />
+            ) : (
+              <Button to={`/load/${upload.id}/remove`} label={['Remove ', <span class="unseen">{upload.name}</span>]} />
+            ),
+          ])}
       />
       <p class="dim">A file that no one loads is deleted after a day.</p>
     </Section>

@@ -1,6 +1,7 @@
 /** The fields of a form for a write: made from the contract's schema of its body, and read back into a body. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { MAX_DIGITS } from '../../base/amount.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { toBodyId } from '../../client/call/dialect.ts';
 import type { JsonObject } from '../../client/call/json.ts';
@@ -69,8 +70,11 @@ function typed({ name, type }: Field, text: string): unknown {
   if (type === 'flag') return text === 'yes';
   if (type === 'time') return text.length === 16 ? `${text}:00` : text;
   if (type === 'text' || type === 'id') return text; // an id is a text at some services
-  if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text);
-  throw new LockstepError('FIELD_WRONG', `${name}: write digits, with a point before decimals. Nothing was sent`);
+  if (!/^-?\d+(\.\d+)?$/.test(text))
+    throw new LockstepError('FIELD_WRONG', `${name}: write digits, with a point before decimals. Nothing was sent`);
+  if (text.replaceAll(/\D/g, '').length > MAX_DIGITS)
+    throw new LockstepError('FIELD_WRONG', `${name}: write at most ${MAX_DIGITS} digits. Nothing was sent`);
+  return Number(text);
 }
 
 function emptied({ name, type, isNullable }: Field): unknown {

@@ -157,10 +157,14 @@ function aboutOf({ id, account, path, body }: Writing): string {
   return `${account}: ${words.length === 0 ? `call ${id}` : words.join(', ')}`;
 }
 
+const MAKES = /\.(create|comment)$/;
+/** What a record or comment belongs to, which its form fills in. */
+const PARENTS: readonly string[] = ['task_id', 'module_type', 'module_id'];
+
 /** Ids may be texts at other services: everything else has to fit. @throws ZodError, LockstepError FIELD_WRONG */
 function checkBody(operation: OperationName, body: unknown): void {
-  if (operation.endsWith('.create') && Object.keys(Object(body)).length === 0) {
-    throw new LockstepError('FIELD_WRONG', 'Fill in at least one field: the record would be empty. Nothing was sent');
+  if (MAKES.test(operation) && Object.keys(Object(body)).every((name) => PARENTS.includes(name))) {
+    throw new LockstepError('FIELD_WRONG', 'Fill in at least one field: it would be empty. Nothing was sent');
   }
   const { body: schema }: Operation = operations[operation];
   const found = schema?.safeParse(body, { error: explainIssue });

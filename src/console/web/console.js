@@ -222,9 +222,10 @@ function isWritten(field) {
 
 const isChoice = ({ type }) => type === 'checkbox' || type === 'radio';
 
+/** Returns whether the form is on this page. */
 function fillAgain({ page, action, fields }) {
   const form = [...document.forms].find((one) => one.getAttribute('action') === action);
-  if (new URL(page).pathname !== location.pathname || !form) return;
+  if (new URL(page).pathname !== location.pathname || !form) return false;
   for (const field of form.elements) {
     const written = fields.find(
       ({ name, value }) => name === field.name && (!isChoice(field) || value === field.value),
@@ -234,12 +235,18 @@ function fillAgain({ page, action, fields }) {
     else if (written && !['hidden', 'submit', 'file'].includes(field.type)) field.value = written.value;
   }
   if (form.method === 'post') keepInHistory(form);
+  return true;
 }
 
-if (location.pathname !== '/login') {
+function takeSent() {
   const sent = sessionStorage.getItem(SENT);
   sessionStorage.removeItem(SENT);
-  const hasSignedIn = URL.canParse(document.referrer) && new URL(document.referrer).pathname === '/login';
-  if (sent && (hasSignedIn || document.querySelector('main > .said.bad'))) fillAgain(JSON.parse(sent));
-  else if (history.state?.written) fillAgain(history.state.written);
+  return sent && JSON.parse(sent);
 }
+
+/** The page that follows a refused form may be another one, such as the one for signing in, which leads back to the form. */
+const saysRefused = location.pathname === '/login' || document.querySelector('main :is(.said.bad, [data-refused])');
+const sent = takeSent();
+if (sent && (saysRefused || sent.isRefused)) {
+  if (!fillAgain(sent) && saysRefused) sessionStorage.setItem(SENT, JSON.stringify({ ...sent, isRefused: true }));
+} else if (history.state?.written) fillAgain(history.state.written);
