@@ -132,6 +132,23 @@ test('all deliveries that wait are tried now, after a question; those that have 
   ]);
 });
 
+test('dead letters that were queued on some days are sent again, also those that ended later', async () => {
+  await deliver(['dead', 'dead']);
+  await database.pool.query(
+    `update ledger.deliveries set created_at = now() - interval '9 days', ended_at = now() - interval '5 days' where id = 'msg_0'`,
+  );
+  const [day] = new Date(Date.now() - 8 * 24 * 60 * 60 * 1000).toISOString().split('T');
+  const question = await htmlAt(`/deliveries/confirm?target=hook&verdict=dead&to=${day}`);
+  expect(question).toContain('1 delivery to hook to send again.');
+  const hidden = [...question.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+  await postForm(
+    web,
+    '/deliveries/replay',
+    Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value])),
+  );
+  expect(await states()).toEqual(['waiting', 'ended']);
+});
+
 test('a delivery that waits, and the list of a target, say why: the target is disabled', async () => {
   await deliver(['dead', null]);
   await disableTarget(database.pool, 'hook', { reason: 'TOKEN_REFUSED', detail: 'HTTP 401', now: undefined });
@@ -179,7 +196,11 @@ test('a target that left the settings is named with its deliveries, wherever the
   }
   expect(await htmlAt('/targets/former')).toContain('Drop what waits');
   await postForm(web, '/targets/former/drop');
-  expect(await htmlAt('/targets/former')).toMatch(/no problem.*>0 waiting</s);
+  const fails = `insert into ledger.target_states (target, failing_since, failing_detail) values ('former', now(), 'HTTP 500')`;
+  await database.pool.query(fails); // as it did when it left
+  const dropped = await htmlAt('/targets/former');
+  expect(dropped).toMatch(/not in the settings.*>0 waiting</s);
+  expect(dropped).not.toContain('failing');
   expect(await htmlAt('/')).not.toContain('former');
   expect(await htmlAt('/activity')).toMatch(/Drop deliveries.*former.*done/s);
   expect((await call('/targets/former/drop', {})).json).toMatchObject({ refused: 'NONE_WAITS' });

@@ -9,20 +9,20 @@ import { readGiven } from '../read-given.ts';
 import { onForm, tell } from './forms.ts';
 
 const time = z.iso.datetime().transform((text) => new Date(text));
-const replayed = z.object({
+const asSeen = z.object({ seen: time.optional() });
+const replayed = asSeen.extend({
   target: z.string().optional(),
   verdict: z.enum(DELIVERY_STATES).optional(),
   since: time.optional(),
   until: time,
 });
-const asSeen = z.object({ seen: time.optional() });
 const ofDelivery = z.object({ id: z.string() });
 const ofTarget = z.object({ target: z.string() });
 
 export function addDeliveryForms(app: FastifyInstance, needs: ConsoleNeeds): void {
   onForm(app, '/deliveries/replay', async ({ taking, given, reply }) => {
-    const filter = readGiven(replayed, given);
-    await tell(reply, needs, () => replayDeliveries(needs, taking, { ...filter, seenAt: filter.until }));
+    const { seen: seenAt, ...filter } = readGiven(replayed, given);
+    await tell(reply, needs, () => replayDeliveries(needs, taking, { ...filter, seenAt }));
     return '/deliveries';
   });
   onForm(app, '/deliveries/:id/replay', async ({ taking, params, request, reply }) => {

@@ -13,7 +13,8 @@ export const deliveriesConfirm = definePage({
   query: deliveryQuery,
   async show({ pool, settings, person }, { query }) {
     requireOperator(person);
-    const { target, verdict, since, until = new Date() } = toDeliveryFilter(query);
+    const now = new Date();
+    const { target, verdict, since, until = now } = toDeliveryFilter(query);
     const plan = await planReplay(pool, { target, verdict, since, until }, replayHow(settings));
     const isWaiting = verdict === 'waiting';
     const fields = { target, verdict, since: since?.toISOString(), until: until.toISOString() };
@@ -31,7 +32,7 @@ export const deliveriesConfirm = definePage({
               'A target that receives events, such as a webhook or a chat, receives old states again; any other target receives only the newest state of each task.'}
           </p>
           <form class="acts" method="post" action="/deliveries/replay">
-            <Hidden values={fields} />
+            <Hidden values={{ ...fields, seen: now.toISOString() }} />
             {plan.again + plan.superseded > 0 && <Submit label={isWaiting ? 'Try now' : 'Send again'} primary />}
             <Button to={addressOf('/deliveries', query)} label="Back" />
           </form>

@@ -6,7 +6,7 @@ import type { Run } from '../../engine/ledger/runs.ts';
 import type { DeliveryCounts } from '../../mirror/outbox/deliveries.ts';
 import { type TargetState, targetStates } from '../../mirror/outbox/target-states.ts';
 import { deliveryFailure, type Undelivered, undelivered } from '../../mirror/outbox/undelivered.ts';
-import { isStranded, strandedWords, workerWords } from '../../operator/deliveries.ts';
+import { outboxNames, strandedWords, workerWords } from '../../operator/deliveries.ts';
 import { targetPath } from '../../operator/page-paths.ts';
 import { secretsIn } from '../../settings/fields.ts';
 import type { TargetSettings } from '../../settings/schema-target.ts';
@@ -131,11 +131,15 @@ interface TargetHealthProps {
 
 /** Of a target that may have left the settings. */
 export function TargetHealth({ health, counted, settings }: TargetHealthProps) {
-  if (!isStranded(counted, settings)) return <Health {...health} dead={counted.dead} />;
+  const { target, open, dead } = counted;
+  if (outboxNames(settings).includes(target)) return <Health {...health} dead={dead} />;
   return (
-    <p>
-      <Chip tone="warn">not in the settings</Chip> {strandedWords(counted)}
-    </p>
+    <>
+      <p>
+        <Chip tone="warn">not in the settings</Chip> {open > 0 && strandedWords(counted)}
+      </p>
+      {dead > 0 && <Health refused={health?.refused} dead={dead} />}
+    </>
   );
 }
 
