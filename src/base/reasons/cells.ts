@@ -28,7 +28,7 @@ export const CELL_REASONS = {
   AMOUNT_CUT_OFF: {
     meaning: 'The file ends in the amount, and all other amounts have two decimals, so the amount may be cut off.',
     sentence: 'may be cut off: the file ends in it, and all other amounts have two decimals.',
-    remedy: 'Export or copy the file again. If the amount is right, end its line.',
+    remedy: 'Export or copy the file again. If the amount is right, add a line end after it.',
   },
   AMOUNT_IS_DATE: {
     meaning: 'The amount looks like a date or time.',
@@ -169,8 +169,8 @@ export const CELL_REASONS = {
       '[?isEnd Export or copy the whole file again, and load it. ]Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it, or leave it: it is not sent.',
   },
   UNCLOSED_QUOTE: {
-    meaning: 'A quoted cell is not closed, or only in a later row.',
-    remedy: 'Close the quote, or double it ("") if it is part of the text.',
+    meaning: 'The quote of a cell is not closed, or only in a later row or after more than 262,144 characters.',
+    remedy: 'Close the quote, or double it ("") if it is part of the text. If the cell is that long, shorten it.',
   },
   BAD_QUOTES: {
     meaning: 'A quote inside a quoted cell is not doubled.',

@@ -96,7 +96,7 @@ export const FILE_REASONS = {
   },
   CSV_NOT_FOUND: { meaning: 'There is no such file.', remedy: 'Check its name and your current directory.' },
   CSV_NO_AMOUNT_COLUMN: {
-    meaning: 'Columns have amounts, and none has a name of the amount of an order.',
+    meaning: 'The file has columns of amounts, and none of them is named like the amount of an order.',
     sentence: '{problem}',
     remedy: `Choose its column, or none (\`--map amount=\`), ${CHOOSE}`,
   },
@@ -110,7 +110,7 @@ export const FILE_REASONS = {
     remedy: 'Call them task_id and item_id in the file, or choose them with `--map`.',
   },
   CSV_NO_ORDER_COLUMN: {
-    meaning: 'No column has a name that means the order_id, and another column may have the numbers of the orders.',
+    meaning: 'No column is named like an order_id, and a column with another name may have the numbers of the orders.',
     sentence: '{problem}',
     remedy: `Choose its column, or none (\`--map order_id=\`), ${CHOOSE}`,
   },

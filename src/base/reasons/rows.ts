@@ -257,7 +257,7 @@ export const ROW_REASONS = {
     meaning: 'The customer with the id of the row has another e-mail than the row says.',
     sentence: 'Customer {customer} has the e-mail {is}, and the row says {expected}.',
     remedy:
-      'Correct the row. If its ids belong to another system, load the file with no column for client_id (`--map client_id=`); if its e-mails do not matter, with none for customer_email and email (`--map customer_email= --map email=`).',
+      'Correct the row. If its ids belong to another system, load the file without a column for client_id (`--map client_id=`). If its e-mails do not matter, load it without a column for e-mails (`--map customer_email= --map email=`).',
   },
   CUSTOMER_UNCLEAR: {
     meaning:

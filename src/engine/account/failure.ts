@@ -113,7 +113,7 @@ export function operationForbidden(
 ): OperationForbidden {
   const status = 'httpStatus' in failure ? `${failure.httpStatus}: ` : '';
   const names = records.slice(0, MOST_NAMED).join(', ');
-  const unless =
+  const give =
     records.length === 0
       ? 'Give'
       : `If the service forbids it only for some records, such as ${names}, start again without them: leave out contacts with \`where\` ` +
@@ -121,7 +121,7 @@ export function operationForbidden(
   return new OperationForbidden(
     'OPERATION_FORBIDDEN',
     `${operation}: the service at ${account.baseUrl} accepts the API key of account "${account.name}" but forbids this operation ` +
-      `(${status}${wordsOf(failure).replace(/\.+$/, '')}). ${unless} the key this permission at the service.`,
+      `(${status}${wordsOf(failure).replace(/\.+$/, '')}). ${give} the key this permission at the service.`,
   );
 }
 

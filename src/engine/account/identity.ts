@@ -191,11 +191,11 @@ export function identityChanged(account: string, why: string): LockstepError {
 
 /** A run never continues at a different tenant from the one it started with. */
 export function otherScope({ id, account, scope, status }: Run, now: string): RunPaused {
-  const remedy = isUnfinished({ status }) ? `Cancel the run with: \`lockstep runs cancel ${id}\`. Then start` : 'Start';
+  const start = isUnfinished({ status }) ? `Cancel the run with: \`lockstep runs cancel ${id}\`. Then start` : 'Start';
   return new RunPaused(
     OF_OTHER_TENANT,
     `Run ${id} belongs to tenant "${scope}", but account "${account}" is now "${now}", so the run cannot continue. ` +
-      `${remedy} the sync or the load again.`,
+      `${start} the sync or the load again.`,
     { exitCode: 3 },
   );
 }
