@@ -164,7 +164,7 @@ const SYS_ID = 0x1c741bd70b2322007518478d83673af3n;
 /** A query ignores conditions that it does not know. */
 export const SERVICENOW: System = {
   name: 'our-servicenow',
-  headers: { authorization: new RegExp(`^Basic ${TOKEN}$`) },
+  headers: { authorization: new RegExp(`^Bearer ${TOKEN}$`) },
   missing: servicenowMissing,
   idOf: (count) => (SYS_ID + BigInt(count)).toString(16),
   isWrite: ({ method }) => method === 'PATCH',

@@ -132,6 +132,7 @@ function judge(reply: Reply, nowMs: number, tokenRemedy: string): TargetFailure 
   const said = message.safeParse(reply.body).data ?? '';
   if (httpStatus === 400 && NO_PROJECT.test(said)) return { status: 'missing', detail: `Jira: ${excerpt(said)}` };
   if (httpStatus === 429) {
+    // X-RateLimit-Reset is the end of Retry-After, in whole minutes, so it says nothing more.
     const reason = headers['ratelimit-reason'];
     const why = reason !== undefined && /^[\w-]{1,64}$/.test(reason) ? ` (${reason})` : '';
     // Too many changes of one issue: the deliveries to others need not wait.
