@@ -2,7 +2,7 @@
 import type { OrderValues } from './fields.ts';
 
 /** What a total is called, what may be before its name, and what may be behind it. */
-const BEFORE = 'grand|sub|sous|overall|report|page|final|gesamt|zwischen|suma|sum[ae]|eind|genel|ara';
+const BEFORE = 'order|invoice|grand|sub|sous|overall|report|page|final|gesamt|zwischen|suma|sum[ae]|eind|genel|ara';
 const TOTAL = [
   ...[
     'totals?',

@@ -223,33 +223,30 @@ test('sums are exact', () => {
   );
 });
 
-const EQUAL = 'all lines have the same amount, and the amounts are added: lines 2-3 have 60 + 60';
-const SUMS =
-  'the first amount is the sum of the others, and the amounts are added: lines 2-4 have $1,060.10 + $1,000.00 + $60.10';
+const FIRST =
+  'If the first one is the amount of the whole order, let it count when you load the file (`--combine-lines first`)';
+const LAST = 'If the last one is the amount of the whole order, delete its line from the file';
 test.each([
   [
     'all lines of each order have the same amount',
     '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,Desk,40\n',
-    'sum',
-    EQUAL,
+    `all lines have the same amount, and the amounts are added: lines 2-3 have 60 + 60. ${FIRST}`,
   ],
   [
     'the first line of each order has their sum',
     '1,a@x.de,,"$1,060.10"\n1,a@x.de,Lamp,"$1,000.00"\n1,a@x.de,Desk,$60.10\n2,b@x.de,,$1.00\n2,,Desk,$1.00\n',
-    'sum',
-    SUMS,
+    `the first amount is the sum of the others, and the amounts are added: lines 2-4 have $1,060.10 + $1,000.00 + $60.10. ${FIRST}`,
   ],
-  ['the lines of an order differ', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,A,40\n2,b@x.de,B,1\n', 'sum'],
-  ['no order has several lines', '1,a@x.de,Lamp,60\n2,b@x.de,Desk,40\n', 'sum'],
-  ['the first line counts', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n', 'first'],
-] as const)('amounts that may be those of whole orders are added with a note if %s', async (...args) => {
-  const [, rows, combineLines, found] = args;
-  const { overview } = await loaded(`Order No,Email,Product,Total\n${rows}`, { combineLines });
-  expect(overview.notes([])).toEqual(
-    found === undefined
-      ? []
-      : [
-          `in each order of several lines, ${found}. If the first one is the amount of the whole order, let it count when you load the file (\`--combine-lines first\`)`,
-        ],
-  );
+  [
+    'the last line of each order has their sum',
+    '1,a@x.de,Lamp,10.10\n1,a@x.de,Desk,20\n1,a@x.de,All,30.10\n2,b@x.de,Desk,1\n2,,All,1\n',
+    `the last amount is the sum of the others, and the amounts are added: lines 2-4 have 10.10 + 20 + 30.10. ${LAST}`,
+  ],
+  ['the lines of an order differ', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,A,40\n2,b@x.de,B,1\n'],
+  ['no order has several lines', '1,a@x.de,Lamp,60\n2,b@x.de,Desk,40\n'],
+])('a note says that added amounts may be those of whole orders if %s', async (_, rows, found) => {
+  const text = `Order No,Email,Product,Total\n${rows}`;
+  const { overview } = await loaded(text, { combineLines: 'sum' });
+  expect(overview.notes([])).toEqual(found ? [`in each order of several lines, ${found}`] : []);
+  expect((await loaded(text, { combineLines: 'first' })).overview.notes([])).toEqual([]);
 });

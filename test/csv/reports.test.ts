@@ -112,7 +112,16 @@ test.each([
 
 test.each([
   ...['Total', 'Subtotal', 'Sub-total', 'Summe', 'Gesamt', 'Total général', 'Total général :', 'Totaux', 'Suma total'],
-  ...['Totale complessivo', 'Grand Total', 'TOTAL: 2 orders', 'Total for Ann Lee', '小計', '総計', '总计'],
+  ...[
+    'Totale complessivo',
+    'Grand Total',
+    'Order total',
+    'TOTAL: 2 orders',
+    'Total for Ann Lee',
+    '小計',
+    '総計',
+    '总计',
+  ],
 ])('a line with the order_id or the description "%s" is no order, even if it names a customer', async (name) => {
   const rows = ['A-1,ann@x.de,,5', `${name},ann@x.de,,5`, `,ann@x.de,${name},5`, `A-2,ann@x.de,${name},5`];
   const others = [
