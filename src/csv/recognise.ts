@@ -31,7 +31,13 @@ export function recognise(name: string): Recognised | undefined {
 /** As `recognise`, without names that only resemble one: that takes most of its time. */
 export function recogniseExactly(name: string): Recognised | undefined {
   const words = wordsOf(name);
-  return named(words) ?? amountIn(words) ?? amountIn(withoutCurrency(name));
+  return named(words) ?? amountIn(words) ?? amountIn(withoutCurrency(name)) ?? orderInComment(name);
+}
+
+/** Some programs mark the line of the header as a comment, as in `#Order No`. `# Items` is a count. */
+function orderInComment(name: string): Recognised | undefined {
+  const known = name.startsWith('#') ? named(plainWords(name)) : undefined;
+  return known?.field === 'order_id' ? known : undefined;
 }
 
 function wordsOf(name: string): string {

@@ -18,7 +18,7 @@ const TOTAL = [
   ],
   ...['razem', 'toplam', 'итого', 'всего', '[小総合总]计', '[小総合]計'],
 ].join('|');
-const BEHIND = 'total|(?:g[eé]n[eé]|ge)rale?|complessivo|końcowa|final';
+const BEHIND = 'total|amount|orders|sales|due|(?:g[eé]n[eé]|ge)rale?|complessivo|końcowa|final';
 /** Averages and counts, which reports have beside totals. */
 const OTHERS = '(?:grand )?(?:average|count)|durchschnitt|mittelwert|anzahl|moyenne|promedio';
 

@@ -302,3 +302,9 @@ test('any currency behind the name of an amount is no part of the name', async (
   const fields = await fieldsOf('# de venta,Comprador,Total (ARS)', '2000001,Ann Lee,45000');
   expect(fields).toMatchObject({ order_id: '# de venta', customer_name: 'Comprador', amount: 'Total (ARS)' });
 });
+
+test.each(['#Order No', '#order_id', '# de venta'])('"%s" is the number of the order', async (name) => {
+  const fields = await fieldsOf(`${name},Customer,Total,# Items`, 'A-7,Ann Lee,5,3');
+  expect(fields).toMatchObject({ order_id: name, customer_name: 'Customer', amount: 'Total' });
+  expect(fields).not.toHaveProperty('description');
+});
