@@ -244,7 +244,7 @@ test.each([
   ],
   ['the lines of an order differ', '1,a@x.de,Lamp,60\n1,a@x.de,Desk,60\n2,b@x.de,A,40\n2,b@x.de,B,1\n'],
   ['no order has several lines', '1,a@x.de,Lamp,60\n2,b@x.de,Desk,40\n'],
-])('a note says that added amounts may be those of whole orders if %s', async (_, rows, found) => {
+])('a note says that added amounts may be those of whole orders if %s', async (_, rows, found?: string) => {
   const text = `Order No,Email,Product,Total\n${rows}`;
   const { overview } = await loaded(text, { combineLines: 'sum' });
   expect(overview.notes([])).toEqual(found ? [`in each order of several lines, ${found}`] : []);

@@ -139,7 +139,7 @@ interface RecogniseOptions extends Pick<ReadOptions, 'onCalls'> {
   /** Throws what makes it impossible to compare; any other record that cannot be read counts as missing. */
   readonly ignore?: (error: unknown) => undefined;
   /** How many records to ask for. */
-  readonly most?: number;
+  readonly most?: number | undefined;
 }
 
 /** Asks for records that a scope is known to have, and compares them. @throws KeyRefused: then nothing can be compared */

@@ -14,7 +14,7 @@ import {
 import { hasSent, sentSoFar } from '../ledger/sent-so-far.ts';
 import type { JobContext } from '../worker/job.ts';
 import { RunPaused } from './failure.ts';
-import { ENOUGH, recogniseRecords, unlessAway, waysOn } from './identity.ts';
+import { ENOUGH, type Recognised, recogniseRecords, unlessAway, waysOn } from './identity.ts';
 import { lookUp } from './look-up.ts';
 import { readsOf } from './reads.ts';
 import { readWholeList } from './whole-list.ts';
@@ -25,7 +25,7 @@ const FEW_SHARED = 4;
 export const FEW_GONE = 2;
 /** While a run continues, so many known records are read from time to time. */
 const GLANCED_AT = 2;
-/** The least time between them, which is also that of so many calls: at most one call in a hundred is such a read. */
+/** At least this time lies between these reads, and so many calls as the rate allows: one call in a hundred is such a read. */
 const GLANCE_MS = 10_000;
 const GLANCE_CALLS = 200;
 
@@ -60,10 +60,9 @@ export async function wentBack(
  * Looks some known records up by their ids. `what`: what makes it unclear, for the message.
  * @throws RunPaused IDENTITY_UNCLEAR, or SERVICE_WENT_BACK if none of a kind is there; RetryLater if the service is away
  */
-export async function requireSameTenant(asking: Asking, what?: string): Promise<void> {
+export async function requireSameTenant(asking: Asking, what?: string): Promise<Recognised> {
   const { pool, run, account } = asking;
-  const { onCalls } = readsOf(asking);
-  const recognised = await recogniseRecords(pool, account, run.scope, { ignore: unlessAway, onCalls });
+  const recognised = await recognise(asking);
   const { asked, missing, others, isOther } = recognised;
   if (isOther) {
     const found = `${others} of ${asked.length} known records are other records now`;
@@ -77,6 +76,7 @@ export async function requireSameTenant(asking: Asking, what?: string): Promise<
       throw await wentBack(asking, kind, gone.length, gone.length);
     }
   }
+  return recognised;
 }
 
 /**
@@ -163,29 +163,26 @@ export type ContinueCheck = (asking: Asking) => Promise<void>;
  * records show every 10 s whether a whole check is needed.
  */
 export function createContinueCheck(nowMs = elapsedMs): ContinueCheck {
-  const checkedAtMs = new Map<string, number>();
+  const checks = new Map<string, { readonly atMs: number; readonly areFound: boolean }>();
   return async (asking) => {
     const { pool, run, account } = asking;
     const pauseMs = Math.max(GLANCE_MS, (GLANCE_CALLS / account.ratePerSecond) * 1000);
-    const lastMs = run.failingSince === undefined ? checkedAtMs.get(run.id) : undefined;
-    if (lastMs !== undefined && nowMs() - lastMs < pauseMs) return;
-    if (lastMs !== undefined) checkedAtMs.set(run.id, nowMs()); // for jobs of the run in parallel
-    if ((await hasSent(pool, run.id)) && (lastMs === undefined || (await seemsOther(asking)))) {
-      checkedAtMs.delete(run.id);
-      await requireSameTenant(asking);
+    const last = run.failingSince === undefined ? checks.get(run.id) : undefined;
+    if (last !== undefined && nowMs() - last.atMs < pauseMs) return;
+    if (last !== undefined) checks.set(run.id, { ...last, atMs: nowMs() }); // for jobs of the run in parallel
+    let areFound = last?.areFound ?? false;
+    if (await hasSent(pool, run.id)) {
+      const glanced = last && (await recognise(asking, GLANCED_AT));
+      if (glanced === undefined || glanced.others > 0 || (areFound && glanced.same === 0)) {
+        checks.delete(run.id);
+        areFound = (await requireSameTenant(asking)).same > 0;
+      } else areFound ||= glanced.same > 0;
     }
-    checkedAtMs.set(run.id, nowMs());
+    checks.set(run.id, { atMs: nowMs(), areFound });
   };
 }
 
-/** Whether one of a few known records is another record now. One that is missing may be hidden, or have been deleted. */
-async function seemsOther(asking: Asking): Promise<boolean> {
+function recognise(asking: Asking, most?: number): Promise<Recognised> {
   const { pool, run, account } = asking;
-  const { onCalls } = readsOf(asking);
-  const { others } = await recogniseRecords(pool, account, run.scope, {
-    ignore: unlessAway,
-    onCalls,
-    most: GLANCED_AT,
-  });
-  return others > 0;
+  return recogniseRecords(pool, account, run.scope, { ignore: unlessAway, onCalls: readsOf(asking).onCalls, most });
 }

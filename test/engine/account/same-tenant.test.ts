@@ -69,9 +69,12 @@ test('while a run sends, a look at two known records every ten seconds shows tha
     run.id,
   ]);
   let host = 'example.com';
+  let has = true;
   let asked = 0;
-  const account = anAccount(async (_operation, { query }) => {
+  const account = anAccount(async (operation, { query }) => {
+    if (operation === 'customers.getall') return { status: 'applied', httpStatus: 200, content: [] };
     asked++;
+    if (!has) return { status: 'refused', httpStatus: 404, message: 'Not found' };
     return { status: 'applied', httpStatus: 200, content: { id: query?.id ?? null, email: `c${query?.id}@${host}` } };
   });
   let nowMs = 0;
@@ -85,6 +88,10 @@ test('while a run sends, a look at two known records every ten seconds shows tha
   expect([await askedAt(0), await askedAt(9_999), await askedAt(10_000)]).toEqual([3, 0, 2]);
   host = 'example.org';
   await expect(askedAt(20_000)).rejects.toThrow('3 of 3 known records are other records now');
+  host = 'example.com';
+  expect(await askedAt(30_000)).toBe(3);
+  has = false;
+  await expect(askedAt(40_000)).rejects.toThrow('no longer shows 3 of 3 customers');
 });
 
 test.each<[string, string, readonly string[], readonly string[]]>([
