@@ -43,7 +43,7 @@ outcome, whose \`status\` is one of these:
 
 | status | means |
 |---|---|
-| \`applied\` | the service took the call; \`content\` has the records of a list, the record of a get, otherwise the answer |
+| \`applied\` | the service reported success; \`content\` has the records of a list, the record of a get, otherwise the answer |
 | \`refused\` | the service refused the call, and nothing changed there; \`httpStatus\` and \`message\` say why |
 | \`limited\` | the service asked for fewer calls: try again after \`retryAfterMs\`; nothing changed there |
 | \`not-sent\` | the call was not sent; \`reason\` and \`message\` say why |

@@ -251,6 +251,15 @@ test('a page says what it means to acknowledge a run before it is done', async (
   );
 });
 
+test('the page of an audit says where its findings are, and counts no rows', async () => {
+  const audit = { sync: 'audit:acme:orders', type: 'audit', account: 'acme', resource: 'audit:orders' };
+  const { id } = await aRun(database, { ...audit, phase: 'audit-list' });
+  await endRun(database.pool, id, 'done');
+  const html = await htmlAt(`/runs/${id}`);
+  expect(html).toContain('An audit has no rows of its own');
+  expect(html).not.toMatch(/0 rows|Look at the rows/);
+});
+
 test('a load that is cancelled while its file is read is not offered for a retry', async () => {
   const { run } = await beginLoad(database.pool, aSpec());
   expect(await htmlAt(`/confirm?action=cancel&run=${run.id}`)).toContain('To load the file later, load it again.');

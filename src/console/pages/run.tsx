@@ -76,7 +76,14 @@ export const run = definePage({
           />
           {plan && samples && <Plan run={shown} plan={plan} samples={samples} />}
           {plan && isLoad && canAct && <ApproveFirst run={shown} plan={plan} />}
-          <Figures run={shown} {...{ report, hasResults }} hasProblems={sections.length > 0} />
+          {shown.type === 'audit' ? (
+            <p>
+              An audit has no rows of its own: the pages of the runs that sent the rows say what it found. Calls:{' '}
+              {formatCount(report.calls)} {callWords(report, shown)}.
+            </p>
+          ) : (
+            <Figures run={shown} {...{ report, hasResults }} hasProblems={sections.length > 0} />
+          )}
           {hasResults && <Results run={shown} report={report} canCorrect={canAct && correction === undefined} />}
           {sections.length > 0 && !isReplaced && (
             <Problems title={shown.title} {...{ report, sections, hint, hasResults }} />

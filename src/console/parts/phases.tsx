@@ -40,7 +40,7 @@ export function Phases({ run, report, left, times, minutes, settleMs }: PhasesOf
             {step === 'now' && <NowWords {...{ run, report, left, settleMs }} />}
             {step === 'next' && <span class="dim">{nextWords(report)}</span>}
             {step === 'left-out' && <span class="dim">{run.status === 'done' ? 'not needed' : 'not begun'}</span>}
-            {step === 'over' && i === 0 && !watchesFolder(run) && (
+            {step === 'over' && i === 0 && hasRecords(run) && (
               <span class="dim">{plural(run.rowsSeen, 'row')} read</span>
             )}
             {time && step !== 'next' && <Took time={time} />}
@@ -51,6 +51,11 @@ export function Phases({ run, report, left, times, minutes, settleMs }: PhasesOf
       {report.audit && <AuditPhase audit={report.audit} />}
     </ol>
   );
+}
+
+/** An audit reads a list for the rows of other runs; a folder has files. */
+function hasRecords(run: Run): boolean {
+  return run.type !== 'audit' && !watchesFolder(run);
 }
 
 type Step = 'over' | 'now' | 'next' | 'left-out' | 'unknown';
@@ -144,7 +149,7 @@ interface DoingProps extends Pick<PhasesOf, 'run' | 'left' | 'settleMs'> {
 
 /** How far an unfinished run is in its phase. `before`: words before that. */
 export function Doing({ run, left, settleMs, before = '' }: DoingProps) {
-  if (run.endedAt !== undefined || watchesFolder(run)) return null;
+  if (run.endedAt !== undefined || !hasRecords(run)) return null;
   if (left === undefined || phaseKind(run) !== 'sending') {
     const seen = `${plural(run.rowsSeen, 'row')} ${awaitsApproval(run) ? 'read' : 'so far'}`;
     const until = settleMs === undefined ? '' : `, ${settledWords(settleMs)}`;
