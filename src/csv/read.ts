@@ -83,6 +83,8 @@ class RowScanner {
   #line: number;
   /** The cells of the first row, which is the header if there is one. */
   #width: number | undefined;
+  /** The same without empty cells at its end: a line with fewer cells cannot be a row. */
+  #least = 1;
   /** True inside a row that is too long and already reported; lasts until the next line end. */
   #isSkipping = false;
   /** True inside a quoted cell that is too long and already reported; lasts until its quote closes, or a line may be a row. */
@@ -183,6 +185,7 @@ class RowScanner {
       return;
     }
     const line = this.#line;
+    if (this.#width === undefined) this.#least = cells.findLastIndex((cell) => cell.trim() !== '') + 1;
     this.#width ??= cells.length;
     const found =
       fault ?? (hasNul && cells.some((cell) => cell.includes('\0')) ? faultAt('NUL_BYTE', line) : undefined);
@@ -254,7 +257,7 @@ class RowScanner {
       const at = this.#text.indexOf(newline);
       if (at === -1 && !isLast && this.#text.length <= this.#maxRowChars) return false;
       const line = this.#text.slice(0, at === -1 ? undefined : at);
-      const mayBeRow = line.split(delimiter, this.#width).length === (this.#width ?? 1);
+      const mayBeRow = line.split(delimiter, this.#least).length >= this.#least;
       this.#isInCell = !mayBeRow && !line.replaceAll(quote + quote, '').includes(quote);
       if (mayBeRow) return true;
       this.#text = at === -1 ? '' : this.#text.slice(at + 1);

@@ -98,8 +98,8 @@ describe('lockstep alerts test', () => {
   test('sends a test through each channel, and names what is wrong with each that refuses', async () => {
     const { code, stdout } = await lockstep(['alerts', 'test']);
     expect(code).toBe(1);
-    expect(stdout).toContain('chat: sent\n');
-    expect(stdout).toMatch(/team: not sent: HTTP 404 \(no_service\): .*alerts\.team\.url/);
+    expect(stdout).toContain('chat: delivered\n');
+    expect(stdout).toMatch(/team: not delivered: HTTP 404 \(no_service\): .*alerts\.team\.url/);
     expect(chat.requests.map(({ body }) => JSON.parse(body).text)).toContain(
       '*Lockstep: test*\nThis is a test. Alerts of Lockstep arrive here.',
     );

@@ -52,13 +52,13 @@ test('checks one target: a line for each finding, and 0 if there is no problem',
 
 test('sends a signed test message that is about no task, and says if it was not accepted', async () => {
   const sent = await targets('test', 'receiver');
-  expect([sent.code, sent.stdout]).toEqual([0, 'receiver: sent\n']);
+  expect([sent.code, sent.stdout]).toEqual([0, 'receiver: delivered\n']);
   const call = receiver.requests.at(-1);
   expect(JSON.parse(String(call?.body))).toEqual({ type: 'test', timestamp: expect.any(String), data: {} });
   expect(call?.headers['webhook-signature']).toMatch(/^v1,/);
   for (const [name, said] of [
-    ['chat', 'chat: not sent: The secret for targets.chat.url is missing'],
-    ['issues', 'issues: not sent: issues takes no test message: its messages are about tasks'],
+    ['chat', 'chat: not delivered: The secret for targets.chat.url is missing'],
+    ['issues', 'issues: not delivered: issues takes no test message: its messages are about tasks'],
   ] as const) {
     const { code, stdout } = await targets('test', name);
     expect([code, stdout]).toEqual([1, expect.stringContaining(said)]);

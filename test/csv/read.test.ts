@@ -81,6 +81,8 @@ test('reports a quoted cell longer than the cap once, and loses no row after it,
     ]);
     const stray = await rowsOf(`a,b,c,d\n1,2,"${cell}4,5,6,7\n8,9,0,1\n`, blockChars, { maxRowChars: 5000 });
     expect(shown(stray)).toEqual(['1 a|b|c|d', '2 UNCLOSED_QUOTE@2', `${last - 1} 4|5|6|7`, `${last} 8|9|0|1`]);
+    const short = await rowsOf(`a,b,,\n1,"${cell.replaceAll(',', '')}4,5\n8,9\n`, blockChars, { maxRowChars: 5000 });
+    expect(shown(short).slice(1)).toEqual(['2 UNCLOSED_QUOTE@2', `${last - 1} 4|5`, `${last} 8|9`]);
   }
 });
 

@@ -169,7 +169,7 @@ export const CELL_REASONS = {
       '[?isEnd Export or copy the whole file again, and load it. ]Add or remove delimiters, and put quotes around a cell that has one ("12,50"); if the line is not an order, such as a footer, remove it, or leave it: it is not sent.',
   },
   UNCLOSED_QUOTE: {
-    meaning: 'The quote of a cell is not closed, or only in a later row or after more than 262,144 characters.',
+    meaning: 'A quoted cell is not closed, is closed in a later row, or has more than 262,144 characters.',
     remedy: 'Close the quote, or double it ("") if it is part of the text. If the cell is that long, shorten it.',
   },
   BAD_QUOTES: {

@@ -32,7 +32,7 @@ export function define(alerts: Command, perform: Perform): void {
     .summary('send a test message now')
     .description(
       'Sends a test message through each channel, or through one, and waits for the result. It is sent once, whatever the ' +
-        'events and syncs of the channel are. Exit code 1 if a channel did not accept it.',
+        'events and syncs of the channel are. Exits with 1 if a channel did not accept it.',
     )
     .argument('[channel]', 'name of the channel under alerts in the settings')
     .action(perform(test));
@@ -124,7 +124,7 @@ async function test(session: Session, name: string | undefined): Promise<ExitCod
   );
   const tested = results.map(({ name: of, isSent, reason, detail }) => {
     out.say(
-      `${of}: ${isSent ? styled('good', 'sent') : styled('bad', 'not sent')}${detail === null ? '' : `: ${detail}`}`,
+      `${of}: ${isSent ? styled('good', 'delivered') : styled('bad', 'not delivered')}${detail === null ? '' : `: ${detail}`}`,
     );
     return { name: of, sent: isSent, reason, detail };
   });

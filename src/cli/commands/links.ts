@@ -166,7 +166,7 @@ function addImport(links: Command, perform: Perform): void {
       columnChoices(LINK_FIELDS),
     )
     .option('--dry-run', 'check everything, and write nothing')
-    .option('--replace', 'replace existing links with other tasks or items')
+    .option('--replace', 'replace the links that a task or an item of the file already has')
     .option('--no-header', 'the first line is a row; columns are then mapped by number')
     .examples(`
   $ lockstep links import links.csv --target issues --account acme --dry-run

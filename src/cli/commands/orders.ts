@@ -88,7 +88,7 @@ function defineLoad(orders: Command, perform: Perform): void {
       toWhere,
     )
     .option('--limit <orders>', 'load only this many orders, from the beginning of the file', wholeNumber)
-    .option('--dry-run', 'check, resolve and plan everything, and write nothing')
+    .option('--dry-run', 'check and plan everything, and write nothing')
     .option('--plan <file>', 'a dry run that saves what it would write, for lockstep apply')
     .option('--yes', 'write without asking first; without a terminal, the load never asks')
     .option(

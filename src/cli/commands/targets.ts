@@ -92,7 +92,7 @@ async function test(session: Session, given: string): Promise<ExitCode> {
   const workspace = await session.openWorkspace();
   const { isSent, reason, detail } = await testTarget(name, { open: (one) => workspace.openTarget(one), signal });
   out.say(
-    `${name}: ${isSent ? styled('good', 'sent') : styled('bad', 'not sent')}${detail === null ? '' : `: ${detail}`}`,
+    `${name}: ${isSent ? styled('good', 'delivered') : styled('bad', 'not delivered')}${detail === null ? '' : `: ${detail}`}`,
   );
   out.result({ target: name, sent: isSent, reason, detail });
   return isSent ? DONE : DONE_WITH_PROBLEMS;
