@@ -93,5 +93,5 @@ test('shows until when an account waits for the rate limit of its service', asyn
   const run = await runOf('limited');
   await noteAttended(database.pool, [run], WORKER);
   expect((await status()).stdout).toMatch(/limited +running, waiting for the rate limit {2}/);
-  expect((await lockstep('runs', 'show', run)).stdout).toMatch(/; the service asks to wait until \d{4}-.* UTC\n/);
+  expect((await lockstep('runs', 'show', run)).stdout).toMatch(/; calls wait for the rate limit until \d{4}-.* UTC\n/);
 });

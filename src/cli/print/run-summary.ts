@@ -79,7 +79,7 @@ export function figures(
       : `, ${formatShare(budget.used)} of the budget of ${formatRate(budget.allowedPerSecond)}`;
   const limited = budget.limited === 0 ? '' : `; the service said "slow down" ${plural(budget.limited, 'time')}`;
   const asked =
-    budget.pausedUntil === undefined ? '' : `; the service asks to wait until ${formatTime(budget.pausedUntil)}`;
+    budget.pausedUntil === undefined ? '' : `; calls wait for the rate limit until ${formatTime(budget.pausedUntil)}`;
   const made = [
     formatCount(calls),
     `${calls === 1 ? 'call' : 'calls'} ${callWords(report, run)}${allowed}${limited}${asked}`,
