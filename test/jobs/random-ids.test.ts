@@ -24,9 +24,20 @@ const shared = (id: number) => 5_000 + 13 * id;
 /** Begins with this many customers, and orders O-1, O-2, … of the first; lists leave out records that `hides` names. */
 function begin(
   hides: (record: BookRecord) => boolean,
-  { customers = 1, orders = 37, refused = '', refusedAs = 422, idOf = uuid as (id: number) => string | number } = {},
+  {
+    customers = 1,
+    orders = 37,
+    refused = '',
+    refusedAs = 422,
+    isTwice = false,
+    idOf = uuid as (id: number) => string | number,
+  } = {},
 ): void {
   harness.book.begin({
+    afterCreate: (order) => {
+      if (isTwice) harness.book.orders.push({ ...order, id: order.id + 5_000 });
+      return undefined;
+    },
     refuses: ({ order_id }) => order_id === refused,
     refusedAs,
     customers: Array.from({ length: customers }, (_, n) => ({ full_name: `C${n}`, email: `c${n}@example.com` })),
@@ -51,6 +62,16 @@ test('creates one order first, and the others once the list shows it; later load
   const later = await harness.load(csv(39, 43));
   expect(await harness.fates(later)).toEqual([...Array(2).fill('existing EXISTS'), ...Array(3).fill('created')]);
   expect([later.notes.includes(alone), harness.book.orders.length]).toEqual([false, 43]);
+});
+
+test('creates no other order, and says why, if the list shows the first one twice', async () => {
+  const { book } = harness;
+  begin(() => false, { isTwice: true });
+  const run = await harness.load(csv(36, 40));
+  const fates = [...Array(2).fill('existing EXISTS'), 'review DUPLICATE', ...Array(2).fill('review LIST_PARTIAL')];
+  expect(await harness.fates(run)).toEqual(fates);
+  const why = 'no other order was created, because the list of orders shows the first one more than once';
+  expect([run.notes.includes(why), book.orders.length]).toEqual([true, 39]);
 });
 
 test.each([

@@ -65,9 +65,9 @@ export const ROW_REASONS = {
     remedy: REMEDIES.BY_HAND,
   },
   LIST_PARTIAL: {
-    meaning: 'The record is not in the list, and the list does not show everything, so nothing was created.',
+    meaning: 'The record is not in the list, and the list may not show everything, so nothing was created.',
     sentence:
-      'The {what}[ {customer}] is not in the list of {what}s, and the list does not show everything. Nothing was created.',
+      'The {what}[ {customer}] is not in the list of {what}s, and the list may not show everything. Nothing was created.',
     remedy:
       'Look for it at the service. Then decide with `lockstep review`; or, once the list shows everything, run the sync again or load the file again (`--again`).',
   },

@@ -59,9 +59,9 @@ export async function leaveFirst(
 /** Whether the list may be used as proof, by what became of the records that the run has created. */
 export async function judgeFirst(db: Queryable, run: Run, kind: WholeKind): Promise<boolean> {
   if (!(await isDistrusted(db, run, kind))) return true;
-  const sent = await db.query<{ isListed: boolean | null }>(
+  const sent = await db.query<{ isListed: boolean | null; isTwice: boolean | null }>(
     `select bool_or(v.verdict = 'created' and v.reason is distinct from 'UNLISTED'
-       or v.reason = 'CONTENT_DIFFERS' and not v.facts ? 'isUnlisted') as "isListed"
+       or v.reason = 'CONTENT_DIFFERS' and not v.facts ? 'isUnlisted') as "isListed", bool_or(v.reason = 'DUPLICATE') as "isTwice"
      from ledger.plans p join ledger.verdicts v on v.run_id = p.run_id and v.n = p.n
        and v.verdict <> 'rejected' and v.reason is distinct from 'GAVE_UP'
      where p.run_id = $1 and p.action in ('create', 'import')
@@ -70,12 +70,10 @@ export async function judgeFirst(db: Queryable, run: Run, kind: WholeKind): Prom
   );
   const isListed = sent.rows[0]?.isListed ?? undefined;
   if (isListed) await keepLearnt(db, run.scope, SHOWS_CREATED(kind), true);
-  if (isListed === false)
-    await addNote(
-      db,
-      run.id,
-      `no other ${singular(kind)} was created, because the list of ${kind} did not confirm the first one`,
-    );
+  if (isListed === false) {
+    const why = sent.rows[0]?.isTwice ? 'shows the first one more than once' : 'did not confirm the first one';
+    await addNote(db, run.id, `no other ${singular(kind)} was created, because the list of ${kind} ${why}`);
+  }
   return isListed !== false;
 }
 
