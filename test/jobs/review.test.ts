@@ -11,7 +11,7 @@ test('three decisions are applied by the next run, which leaves nothing for a pe
   const { stdout } = await review();
   expect(stdout).toMatch(/^AMBIGUOUS_MATCH: 3 rows\nThe contact matches several customers/);
   expect(stdout).toMatch(/ {2}contact-1 {2}Ann Lee <ann@example.com>\n.*customer 1 or 2/);
-  expect(stdout).toMatch(/ +contact +customer 1 +customer 2\n +name +ann lee +one +two\n +e-mail +ann@example.com/);
+  expect(stdout).toMatch(/ +contact +customer 1 +customer 2\n +name +Ann Lee +One +Two\n +e-mail +ann@example.com/);
   expect(stdout).toMatch(/review decide contact-1 .*\(--use 1, --use 2, --create, --ignore or --later\)\n/);
   expect(stdout).toMatch(/3 rows wait for a person\.\n$/);
 
