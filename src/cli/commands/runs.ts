@@ -61,10 +61,10 @@ export function define(runs: Command, perform: Perform): void {
 function addCancel(runs: Command, perform: Perform): void {
   runs
     .command('cancel')
-    .summary('end an unfinished run for good')
+    .summary('end an unfinished run')
     .description(
-      'Ends an unfinished run for good: nothing more is sent. A run that waits for approval is declined. The next run of the sync reads before it writes, so it finds ' +
-        'the records that were being sent when the run was cancelled.',
+      'Ends an unfinished run: nothing more is sent. A run that waits for approval is declined. The next run of the sync, or ' +
+        '`runs retry` of a load, reads before it writes, so it finds the records that were being sent when the run was cancelled.',
     )
     .argument('<run>', 'id of the run')
     .action(perform(cancel));
