@@ -52,7 +52,8 @@ async function gatherEvidence(db: Queryable, run: Run): Promise<void> {
      with named as materialized (
        select s.n, jsonb_array_elements_text(${NAMED_CUSTOMERS('s.facts')}) as id from deciding s where s.verdict = 'review'
      )
-     select c.n, jsonb_object_agg(c.id, case when k.record_id is not null then ${LINKED_CUSTOMER('k')} end) as customers
+     select c.n, jsonb_object_agg(c.id, case when k.record_id is not null then ${LINKED_CUSTOMER('k')} end) as customers,
+       jsonb_object_agg(c.id, k.fields) as written
      from named c left join ledger.records k on ${CUSTOMER('c.id')} group by c.n`,
     [run.id],
   );
@@ -178,8 +179,8 @@ async function keepOutcome(db: Queryable, run: Run): Promise<void> {
     await addNote(db, run.id, `contact ${contact} stays in review: ${why}`);
   }
   await db.query(
-    `insert into ledger.evidence (run_id, n, customers)
-     select $1, e.n, e.customers from evidence e join deciding s on s.n = e.n where s.verdict = 'review'`,
+    `insert into ledger.evidence (run_id, n, customers, written)
+     select $1, e.n, e.customers, e.written from evidence e join deciding s on s.n = e.n where s.verdict = 'review'`,
     [run.id],
   );
 }

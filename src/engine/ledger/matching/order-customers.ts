@@ -168,14 +168,14 @@ async function keepFound(db: Queryable, run: Run, { keepMissing, isWhole }: Reso
 /** The customers that each row may mean, with their keys: what a person is shown. */
 async function keepEvidence(db: Queryable, run: Run): Promise<void> {
   await db.query(
-    `insert into ledger.evidence (run_id, n, customers)
+    `insert into ledger.evidence (run_id, n, customers, written)
      with named as materialized (
        select n, jsonb_array_elements_text(facts->'customers') as id from ledger.verdicts
        where run_id = $1 and reason = 'AMBIGUOUS_CUSTOMER'
      )
-     select $1, c.n, jsonb_object_agg(c.id, ${LINKED_CUSTOMER('k')} - 'contact')
+     select $1, c.n, jsonb_object_agg(c.id, ${LINKED_CUSTOMER('k')} - 'contact'), jsonb_object_agg(c.id, k.fields)
      from named c join ${CUSTOMERS} on k.record_id = c.id group by c.n
-     on conflict (run_id, n) do update set customers = excluded.customers`,
+     on conflict (run_id, n) do update set customers = excluded.customers, written = excluded.written`,
     [run.id],
   );
 }

@@ -35,8 +35,8 @@ export interface ReviewItem extends Subject {
   readonly customers: Readonly<Record<string, Keys | null>>;
   /** The values behind `keys`, as the source writes them: fields of a customer. */
   readonly written: CustomerFields | null;
-  /** The same of the customers that the run has read. */
-  readonly customersWritten: Readonly<Record<string, CustomerFields>>;
+  /** The same of the customers that the run has read; null: only the id is known. */
+  readonly customersWritten: Readonly<Record<string, CustomerFields | null>>;
   /** Of these customers, those that belong to other contacts, or that a person has chosen for them. */
   readonly taken: readonly string[];
   /** Changes with the evidence. */
@@ -270,11 +270,10 @@ async function itemsOf(db: Queryable, waiting: readonly Waiting[]): Promise<read
   if (waiting.length === 0) return [];
   const shown = await db.query<Omit<ReviewItem, keyof Waiting>>(
     `select facts, label, hash, keys, customers, written,
-       coalesce((select jsonb_object_agg(r.record_id, r.fields) from ledger.records r where r.run_id = s.run and r.kind = 'customer'
-         and r.record_id = any(array(select jsonb_object_keys(s.customers)))), '{}') as "customersWritten", left(md5(concat(reason, hash, customers)), 8) as version,
+       "customersWritten", left(md5(concat(reason, hash, customers)), 8) as version,
        case when kind = 'contact' then array(select record from (${TAKEN}) t
          where t.contact <> s.subject and t.record = any(array(select jsonb_object_keys(s.customers)))) else '{}' end as taken
-     from (select k.*, v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(i.customer, i.fields) as written,
+     from (select k.*, v.reason, v.facts, i.label, i.hash, ${KEYS} as keys, coalesce(i.customer, i.fields) as written, coalesce(e.written, '{}') as "customersWritten",
          coalesce(e.customers, ${IDS_ONLY}, '{}') as customers
        from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[]) with ordinality k (run, n, scope, kind, subject, place)
          join ledger.verdicts v on v.run_id = k.run and v.n = k.n join ledger.inputs i on i.run_id = k.run and i.n = k.n
