@@ -2,6 +2,7 @@
  * Tasks that a scan has not seen. A task is gone only if two complete scans in a row miss it and a get by its id does not find
  * it; if the get finds it, the list had only moved.
  */
+import { readAhead } from '../../base/read-ahead.ts';
 import type { TaskKind, TaskState } from '../../contract/target.ts';
 import { type LookedUp, lookUp as lookUpRecord } from '../../engine/account/look-up.ts';
 import { readsOf } from '../../engine/account/reads.ts';
@@ -18,8 +19,8 @@ import type { JobContext } from '../../engine/worker/job.ts';
 import type { Queryable } from '../../storage/queryable.ts';
 import { type Happened, keepChanges, type Watching } from './watching.ts';
 
-/** Calls in flight at once. */
-const AT_ONCE = 4;
+/** Calls in flight at most. */
+const MOST_AT_ONCE = 16;
 
 /** Known tasks of a kind that are not in `seen`. */
 export async function missingFrom(
@@ -48,11 +49,8 @@ export async function lookUpTasks(
 ): Promise<ReadonlyMap<string, LookedUp> | undefined> {
   if (witnesses.length === 0 ? ids.length > FEW_TASKS : !(await isAnyFound(context, witnesses))) return undefined;
   const found = new Map<string, LookedUp>();
-  for (let at = 0; at < ids.length; at += AT_ONCE) {
-    const some = ids.slice(at, at + AT_ONCE);
-    const answers = await Promise.all(some.map(async (id) => [id, await lookUp(context, id)] as const));
-    for (const [id, answer] of answers) found.set(id, answer);
-  }
+  const read = async (id: string) => [id, await lookUp(context, id)] as const;
+  for await (const [id, answer] of readAhead(ids, read, () => MOST_AT_ONCE)) found.set(id, answer);
   return found;
 }
 

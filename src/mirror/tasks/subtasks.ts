@@ -3,6 +3,7 @@
  * answer is whole: a subtask is gone if two answers in a row do not hold it.
  */
 import { plural } from '../../base/counts.ts';
+import { readAhead } from '../../base/read-ahead.ts';
 import { toWireId } from '../../client/call/dialect.ts';
 import type { TaskState } from '../../contract/target.ts';
 import type { RunFailed } from '../../engine/account/failure.ts';
@@ -18,8 +19,8 @@ import { orRefused, readWhole, taskStateOf } from './read-lists.ts';
 import { toSubtaskState } from './task-state.ts';
 import { keepSeen, type Watching } from './watching.ts';
 
-/** Calls in flight at once. */
-const AT_ONCE = 4;
+/** Calls in flight at most; the first ones are made one by one, because the service may refuse all. */
+const MOST_AT_ONCE = 16;
 /** After this many refusals without an answer between them, the service counts as one without subtasks. */
 const REFUSALS = 5;
 
@@ -33,22 +34,22 @@ export async function scanSubtasks(
   const parents = await parentsToAsk(pool, run, { runId: run.id, isFirstScan, share });
   const readList = listReader(context, 'subtasks');
   let asked = 0;
+  let answered = 0;
+  let refused = 0;
   let refusal: RunFailed | undefined;
-  for (let refused = 0; asked < parents.length && refused < REFUSALS; ) {
-    const some = parents.slice(asked, asked + AT_ONCE);
+  const read = async (parent: ParentTask) => {
+    asked++;
     // A task that is refused was most likely deleted after the scan saw it.
-    const answers = await Promise.all(
-      some.map(async (parent) => ({ parent, answer: await orRefused(() => subtasksOf(context, readList, parent)) })),
-    );
-    asked += some.length;
-    for (const { parent, answer } of answers) {
-      if (answer.status === 'refused') {
-        refusal = answer.why;
-        refused++;
-        continue;
-      }
+    return { parent, answer: await orRefused(() => subtasksOf(context, readList, parent)) };
+  };
+  for await (const { parent, answer } of readAhead(parents, read, () => Math.min(MOST_AT_ONCE, answered + 1))) {
+    if (answer.status === 'read') {
+      answered++;
       refused = 0;
       await keepSubtasks(watching, parent, answer, { isSilent: isBaseline(parent, options) });
+    } else {
+      refusal = answer.why;
+      if (++refused === REFUSALS) break;
     }
   }
   if (asked > 0) await addNote(pool, run.id, `read the subtasks of ${plural(asked, 'task')}`);
