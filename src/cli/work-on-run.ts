@@ -191,7 +191,7 @@ function leftBehind(run: Run, suspension: Suspension | undefined, hint: Session[
         return { code, message };
       }
       if (run.failingSince) {
-        const message = `The service is unavailable: ${lastWords(run)}. Run ${run.id} is unfinished; resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
+        const message = `Run ${run.id} cannot continue yet: ${lastWords(run)}. It is unfinished; resume it with: ${hint(resumeCommand(run))}, or let a worker do it: ${hint('start')}`;
         return { code: 'SERVICE_AWAY', message };
       }
       return {
@@ -224,7 +224,7 @@ function resumeCommand(run: Run): string {
 }
 
 /**
- * Whether the service has been away for too long. A run that this command started then fails: at once if none of its calls
+ * Whether attempts have failed for too long: the service, Redis or Postgres may be away. A run that this command started then fails: at once if none of its calls
  * ever succeeded (its first read has been retried by then: the address may be wrong).
  */
 async function isServiceAway({ database, settings }: Workspace, run: Run, { isOurs }: { isOurs: boolean }) {
@@ -235,7 +235,7 @@ async function isServiceAway({ database, settings }: Workspace, run: Run, { isOu
   if (!isOurs) return true;
   const { url } = accountNamed(settings, run.account);
   const address = url === undefined ? '' : ` (the address is accounts.${run.account}.url in ${settings.file})`;
-  const tried = isUnanswered ? 'No call of this run succeeded' : 'The service has been unavailable for 5 minutes';
+  const tried = isUnanswered ? 'No call of this run succeeded' : 'All attempts have failed for 5 minutes';
   const message = `${tried}: ${lastWords(await readRun(pool, run.id))}. Fix that${address} and start the same command again.`;
   await failRunAndParts(pool, run.id, { code: 'SERVICE_AWAY', message });
   return false;

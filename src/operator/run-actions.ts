@@ -69,7 +69,12 @@ async function requireItsTenant(db: Queryable, run: Run): Promise<void> {
 export async function requireResumable(db: Queryable, run: Run, hint: Hint): Promise<void> {
   const { id, status, phase, account } = run;
   if (status === 'done' || status === 'cancelled')
-    throw alreadyEnded(run, `See its rows, and what to do about those that need work: ${hint(`runs show ${id}`)}`);
+    throw alreadyEnded(
+      run,
+      run.dryRun
+        ? `A dry run has sent nothing that could be resumed. To send it: ${hint(againCommand(run))}`
+        : `See its rows, and what to do about those that need work: ${hint(`runs show ${id}`)}`,
+    );
   if (status === 'failed' && phase === undefined)
     throw alreadyEnded(
       run,

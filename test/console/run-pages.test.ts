@@ -27,7 +27,7 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
   await endRun(pool, id, 'done');
   const html = await htmlAt(`/runs/${id}`);
   expect(html).toMatch(
-    /attempts when the run ended: 1; the next one was due at <time datetime="2026-11-25T20:45:39.000Z"/,
+    /attempts when the run ended: 1; the next one was planned for <time datetime="2026-11-25T20:45:39.000Z"/,
   );
   expect(html).not.toContain('datetime="2026-05-04');
   expect(await htmlAt(`/runs/${id}/rows`)).toContain('due at <time datetime="2026-11-25T20:45:39.000Z"');

@@ -67,7 +67,7 @@ test('says of all rows of a group only what holds for each of them', async () =>
   const report = await reportRun(pool, await readRun(pool, run.id), settingsOf('accounts: { demo: {} }'));
   const sections = await problemSections(pool, report, PLAIN_HINTS);
   const [section, cut] = ['review', 'invalid'].map((one) => sections.find(({ verdict }) => verdict === one));
-  const first = `hook: HTTP 400; attempts when the run ended: 1; the next one was due at ${due}.`;
+  const first = `hook: HTTP 400; attempts when the run ended: 1; the next one was planned for ${due}.`;
   expect(section?.groups).toMatchObject([{ count: 4, said: [first, first, first] }]);
   expect(cut?.groups[0]?.remedy?.match(/--decimal \./g)).toHaveLength(1);
 });

@@ -15,7 +15,7 @@ export const MIRROR_REASONS = {
   RETRYING: {
     meaning: 'The change is not delivered yet; the delivery is retried.',
     sentence:
-      '{target}: [{said}][?unserved no worker serves this target]; attempts when the run ended: {attempts}; the next one was due at {due}.',
+      '{target}: [{said}][?unserved no worker serves this target]; attempts when the run ended: {attempts}; the next one was planned for {due}.',
     remedy: 'See the delivery with `lockstep deliveries --target {target}`; a worker (`lockstep start`) retries it.',
   },
   TARGET_DISABLED: {

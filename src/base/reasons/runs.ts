@@ -9,8 +9,9 @@ export const RUN_REASONS = {
     remedy: `Put the right key where the settings read it from, ${RESUME}`,
   },
   SERVICE_AWAY: {
-    meaning: 'The service did not answer, or asked for a pause, for longer than the run waits.',
-    remedy: `Check that the service runs and that its address is right, ${RESUME}`,
+    meaning:
+      'The service asked for a pause, or the service, Redis or Postgres did not answer, for longer than the run waits.',
+    remedy: `Check that what the message names runs and that its address is right, ${RESUME}`,
   },
   SERVICE_REFUSED: {
     meaning: 'The service refused a call that the run needs.',
