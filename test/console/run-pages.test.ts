@@ -30,7 +30,7 @@ test('an ended run that mirrors tasks leads to the deliveries that workers retry
     /attempts when the run ended: 1; the next one was planned for <time datetime="2026-11-25T20:45:39.000Z"/,
   );
   expect(html).not.toContain('datetime="2026-05-04');
-  expect(await htmlAt(`/runs/${id}/rows`)).toContain('due at <time datetime="2026-11-25T20:45:39.000Z"');
+  expect(await htmlAt(`/runs/${id}/rows`)).toContain('planned for <time datetime="2026-11-25T20:45:39.000Z"');
   expect(html).toContain('href="/deliveries?verdict=waiting"');
   const days = await (await fetch(`${web.url}/deliveries?from=2026-11-20&to=2026-11-21`)).text();
   expect(days).toContain('lockstep deliveries --since 2026-11-20 --until 2026-11-22');
