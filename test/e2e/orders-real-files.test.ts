@@ -87,7 +87,7 @@ test('lines of one order are refused with the option that combines them, and com
   await harness.file('lines.csv', LINES);
   const refused = await said('orders', 'load', 'lines.csv', '--account', 'test', '--dry-run');
   expect(refused.text).toMatch(
-    /3 × ORDER_ID_REPEATED\n {6}A: Line 2: [\s\S]*add their amounts \(`--combine-lines sum`\) if each line/,
+    /3 × ORDER_ID_REPEATED\n {6}order A: Line 2: [\s\S]*add their amounts \(`--combine-lines sum`\) if each line/,
   );
   const apart = await said('orders', 'load', 'lines.csv', '--account', 'test', '--dry-run', '--combine-lines', 'sum');
   expect(apart.text).toMatch(
