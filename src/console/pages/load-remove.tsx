@@ -22,7 +22,7 @@ export const removeUpload = definePage({
             Remove <Foreign text={name} most={120} />?
           </h1>
           {corrects === undefined ? (
-            <p>Nothing of it was loaded. To load it later, upload it again.</p>
+            <p>Lockstep deletes its copy of the file. To load the file later, upload it again.</p>
           ) : (
             <p>
               It is the only place that has these corrections. The lines of run{' '}
