@@ -224,8 +224,8 @@ function resumeCommand(run: Run): string {
 }
 
 /**
- * Whether attempts have failed for too long: the service, Redis or Postgres may be away. A run that this command started then fails: at once if none of its calls
- * ever succeeded (its first read has been retried by then: the address may be wrong).
+ * Whether attempts have failed for too long: the service, Redis or Postgres may be away. A run that this command started then
+ * fails: at once if none of its calls ever succeeded (its first read has been retried by then: the address may be wrong).
  */
 async function isServiceAway({ database, settings }: Workspace, run: Run, { isOurs }: { isOurs: boolean }) {
   const { pool } = database;

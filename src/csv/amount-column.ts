@@ -88,7 +88,7 @@ function withoutAmount(amounts: readonly string[], { header }: FirstCells): Uncl
     'CSV_NO_AMOUNT_COLUMN',
     `Line ${header.line}: no column has a name that means the amount, but ${columnsWith(amounts)} amounts.`,
     areScaled
-      ? `The ${amounts.length === 1 ? 'name says' : 'names say'} that they are in another unit, such as cents or thousands: write them in whole units first. To load the orders without an amount, add --map amount=.`
+      ? `${amounts.length === 1 ? 'Its name says' : 'Their names say'} that these are in another unit, such as cents or thousands: write them in whole units first. To load the orders without an amount, add --map amount=.`
       : `Name the amount of the order, as in ${mapOption('amount', likelyAmount(amounts) ?? 'Column')}; if no column has it, add --map amount=.`,
     [...(areScaled ? [] : amounts.map((column) => ({ field: 'amount', column }))), { field: 'amount' }],
   );

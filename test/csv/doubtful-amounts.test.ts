@@ -126,7 +126,7 @@ test.each([
 ])('amounts that are called %s are in another unit, and are not suggested', async (name) => {
   const text = `Order No;Customer;${name}\n1;Ann Lee;1190\n`;
   await expect(loaded(text)).rejects.toThrow(
-    /has amounts\. The name says that they are in another unit, such as cents or thousands: write them in whole units first\. To load/,
+    /has amounts\. Its name says that these are in another unit, such as cents or thousands: write them in whole units first\. To load/,
   );
   const map = new Map([['amount', name]] as const);
   expect((await loaded(text, { map })).rows).toMatchObject([{ values: { amount: '1190' } }]);

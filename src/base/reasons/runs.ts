@@ -11,7 +11,7 @@ export const RUN_REASONS = {
   SERVICE_AWAY: {
     meaning:
       'The service asked for a pause, or the service, Redis or Postgres did not answer, for longer than the run waits.',
-    remedy: `Check that what the message names runs and that its address is right, ${RESUME}`,
+    remedy: `Check that the service, Redis and Postgres run and that their addresses are right, ${RESUME}`,
   },
   SERVICE_REFUSED: {
     meaning: 'The service refused a call that the run needs.',

@@ -2,8 +2,8 @@
  * Calls one account's service. Every call takes one path: budget → undici → decode → outcome.
  *
  * The client itself repeats only a call to a missing route, under the other prefix (prefix.ts), and a call whose path needs a
- * slash at the end, or must not have one (slash.ts); the caller decides what follows from an outcome. A call rejects only for a mistake of ours (a
- * missing path parameter) and when `onRecords` rejects; everything the network or the service does is an outcome.
+ * slash at the end, or must not have one (slash.ts); the caller decides what follows from an outcome. A call rejects only for a
+ * mistake of ours (a missing path parameter) and when `onRecords` rejects; everything the network or the service does is an outcome.
  */
 import { elapsedMs } from '../../base/clock.ts';
 import { LockstepError, messageOf } from '../../base/errors.ts';

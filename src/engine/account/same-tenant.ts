@@ -25,7 +25,7 @@ const FEW_SHARED = 4;
 export const FEW_GONE = 2;
 /** While a run continues, so many known records are read from time to time. */
 const GLANCED_AT = 2;
-/** At least this time lies between these reads, and so many calls as the rate allows: one call in a hundred is such a read. */
+/** Between these reads lies this time, or that of so many calls if it is longer: at most one call in a hundred is such a read. */
 const GLANCE_MS = 10_000;
 const GLANCE_CALLS = 200;
 

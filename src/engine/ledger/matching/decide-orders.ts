@@ -87,7 +87,10 @@ async function findInvisible(db: Queryable, run: Run): Promise<void> {
   await db.query('analyze invisible');
 }
 
-/** SQL: order `k` is that of a row of a load, of `which` and with a verdict of `verdicts`. `offset 0`: each step is looked up by an index, because joins read whole tables here. */
+/**
+ * SQL: order `k` is that of a row of a load, of `which` and with a verdict of `verdicts`. `offset 0`: each step is looked up by an index,
+ * because joins read whole tables here.
+ */
 const IS_OF_LOAD = (
   which: string,
   verdicts: string,

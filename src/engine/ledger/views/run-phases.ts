@@ -15,7 +15,10 @@ export interface PhaseTimes {
 }
 
 export interface RunWait {
-  /** `approval`: by a person. `account`: it was suspended. `retry`: the service, Postgres or Redis failed. `worker`: no process worked on the run. */
+  /**
+   * `approval`: by a person. `account`: it was suspended. `retry`: the service, Postgres or Redis failed. `worker`: no process worked
+   * on the run.
+   */
   readonly for: 'approval' | 'run' | 'account' | 'retry' | 'worker' | 'paused' | 'failed';
   /** Why the run was paused or had failed, until it was resumed. */
   readonly code?: string;
