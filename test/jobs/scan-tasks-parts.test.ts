@@ -66,6 +66,20 @@ describe('subtasks', () => {
     await harness.scan();
     expect((await harness.scan()).changes).toEqual(['subtask 3 gone v2', 'task 2 gone v2']);
   });
+
+  test('are no longer asked for once five tasks in a row are refused', async () => {
+    await harness.addTasks(200);
+    const refused = new Set<string>();
+    harness.front.set(async (request, pass) => {
+      if (!request.path.endsWith('/getSubTasks')) return pass();
+      refused.add(request.path);
+      return { status: 404, body: '{"message":"no subtasks here"}' };
+    });
+    const { run } = await harness.scan();
+    harness.front.set();
+    expect([refused.size, run.notes]).toEqual([5, expect.arrayContaining(['read the subtasks of 5 tasks'])]);
+    expect(run.notes.join()).toContain('not all subtasks could be read: ');
+  });
 });
 
 describe('cards', () => {
