@@ -168,6 +168,8 @@ async function perform(
     if (account.scope !== run.scope) throw otherScope(run, account.scope);
     const context = { run, account, targets, pool, log, ...how };
     await checkContinue(context);
+    // The queue may hand over one more job while this process ends: its signal can no longer stop it.
+    if (how.signal.aborted) throw new RetryLater('this process is shutting down', 0);
     return await job.run(context).catch(async (error: unknown) => {
       throw error instanceof ShownApart ? await againOnceSettled(context, error) : error;
     });

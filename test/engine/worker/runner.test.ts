@@ -6,6 +6,7 @@ import { RetryLater, RunFailed, RunPaused } from '../../../src/engine/account/fa
 import { endRun, resumeHint, resumeRun } from '../../../src/engine/ledger/run-status.ts';
 import { readRun } from '../../../src/engine/ledger/runs.ts';
 import { defineJob } from '../../../src/engine/worker/job.ts';
+import type { Processor, Queue } from '../../../src/engine/worker/queue.ts';
 import { aRun } from '../ledger/fresh-ledger.ts';
 import { finish, inTurn, openRunners, work } from './open-runners.ts';
 
@@ -115,6 +116,29 @@ describe('a job that cannot continue', () => {
       failingSince: undefined,
       notes: [],
     });
+  });
+
+  test('because its process is ending does not start', async () => {
+    let isStarted = false;
+    const job = work(async (context) => {
+      isStarted = true;
+      return finish(context);
+    });
+    let process: Processor | undefined;
+    const queue: Queue = {
+      add: async () => undefined,
+      limitDelays: async () => undefined,
+      work(processor) {
+        process = processor;
+        return { close: async () => undefined };
+      },
+      close: async () => undefined,
+    };
+    await running([job], { queue });
+    const run = await aRun(database);
+    expect(await process?.('work', { runId: run.id }, AbortSignal.abort())).toEqual({ status: 'again', inMs: 0 });
+    expect(isStarted).toBe(false);
+    expect(await readRun(database.pool, run.id)).toMatchObject({ status: 'running', notes: [] });
   });
 
   test('because the service is away too long fails, and says how to resume', async () => {
