@@ -157,11 +157,8 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   #start(item: Item, nowMs: number): void {
     const dispatchBefore = this.#heldUntilMs - this.#options.timeoutMs;
     if (!this.#group.isOpen(nowMs)) this.#group = new ItemGroup(nowMs);
-    const call = new ItemInFlight(this.#group, {
-      dispatchBefore,
-      isHeld: this.#isHeld,
-      mayDispatch: this.#mayDispatch,
-    });
+    const limits = { dispatchBefore, isHeld: this.#isHeld, mayDispatch: this.#mayDispatch };
+    const call = new ItemInFlight(this.#group, limits);
     this.#inFlight.add(call);
     this.#source.send(item, call).then(
       (sent) => this.#onSent(call, sent),
@@ -183,8 +180,7 @@ class Dispatch<Claim, Item, Outcome, Stop> {
   }
 
   #giveBack(): void {
-    const unsent = this.#queue;
-    this.#queue = [];
+    const unsent = this.#queue.splice(0);
     this.#keep(...unsent.map((item) => this.#source.unsent(item)));
   }
 
