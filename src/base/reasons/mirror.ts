@@ -40,8 +40,8 @@ export const MIRROR_REASONS = {
   LIMITED: { meaning: 'The target asked to slow down. No attempt is spent.' },
   LEDGER_AWAY: { meaning: 'The ledger could not be read, so nothing was sent. No attempt is spent.' },
   ADDRESS_REFUSED: {
-    meaning: 'The target’s address is in a private network, which its settings do not allow.',
-    remedy: `Set allowPrivate: true for the target if it runs in your own network, ${REPLAY}`,
+    meaning: 'The target’s address is in a private network, which its settings do not allow: the target is disabled.',
+    remedy: `Set allowPrivate: true for the target if it runs in your own network, ${ENABLE}`,
   },
   URL_INVALID: { meaning: 'The target’s URL is wrong.', remedy: REMEDIES.IN_SETTINGS },
   UNREACHABLE: {

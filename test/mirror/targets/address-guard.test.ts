@@ -163,7 +163,7 @@ test('a name that is this machine is refused in the lookup of the connection', a
   expect(await call('localhost')).toEqual({
     status: 'failed',
     failure: {
-      status: 'refused',
+      status: 'disabled',
       reason: 'ADDRESS_REFUSED',
       detail: `POST http://localhost:${new URL(server.url).port}: not sent: the host name has an address that is this machine; set allowPrivate: true for this target if it is in your own network`,
     },

@@ -204,7 +204,7 @@ export function itemSuite(noun: string, startHarness: () => Promise<ItemVendor>)
       const guarded = harness.openTarget(needsOf(harness.vendor, { allowPrivate: false }), { create: true });
       const outcome = await guarded.deliver(deliveryOf({}, { itemId: harness.put(false) }), context());
       await guarded.close();
-      expect(outcome).toMatchObject(anOutcome('refused', 'ADDRESS_REFUSED', 'allowPrivate'));
+      expect(outcome).toMatchObject(anOutcome('disabled', 'ADDRESS_REFUSED', 'allowPrivate'));
       expect(harness.vendor.connections()).toBe(0);
     });
 

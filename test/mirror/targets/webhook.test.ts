@@ -188,10 +188,10 @@ test('a receiver that does not answer, and one that is away, get it later', asyn
   expect(await deliverTo(silent.url)).toMatchObject({ status: 'later', reason: 'UNREACHABLE' });
 });
 
-test('a private address is refused for good, with the remedy', async () => {
+test('a private address disables the target, with the remedy', async () => {
   const server = track(await startHttpServer({ status: 200 }));
   expect(await deliverTo(server.url, { allowPrivate: false })).toEqual({
-    status: 'refused',
+    status: 'disabled',
     reason: 'ADDRESS_REFUSED',
     detail: `POST ${server.url}: not sent: the address is this machine; set allowPrivate: true for this target if it is in your own network`,
   });

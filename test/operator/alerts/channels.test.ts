@@ -106,7 +106,7 @@ describe('slack', () => {
   test('does not call an address of this machine unless that is allowed', async () => {
     const server = keep(await startHttpServer({ status: 200 }));
     const outcome = await send('type: slack, url: { env: CHAT }', { CHAT: server.url });
-    expect(outcome).toMatchObject({ status: 'refused', reason: 'ADDRESS_REFUSED' });
+    expect(outcome).toMatchObject({ status: 'disabled', reason: 'ADDRESS_REFUSED' });
     expect(server.requests).toEqual([]);
   });
 
@@ -231,8 +231,8 @@ describe('email', () => {
   test('does not call an address of this machine unless that is allowed', async () => {
     const server = keep(await startMailServer());
     const settings = email(server.port).replace('allowPrivate: true', 'allowPrivate: false');
-    expect(await send(settings, env)).toMatchObject({ status: 'refused', reason: 'ADDRESS_REFUSED' });
+    expect(await send(settings, env)).toMatchObject({ status: 'disabled', reason: 'ADDRESS_REFUSED' });
     const named = await send(settings.replace('127.0.0.1', 'localhost'), env);
-    expect(named).toMatchObject({ status: 'refused', reason: 'ADDRESS_REFUSED' });
+    expect(named).toMatchObject({ status: 'disabled', reason: 'ADDRESS_REFUSED' });
   });
 });

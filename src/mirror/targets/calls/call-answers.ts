@@ -67,7 +67,7 @@ function notSent(error: unknown, label: string): TargetFailure {
 
 export function addressRefused(label: string, why: string): TargetFailure {
   const remedy = 'set allowPrivate: true for this target if it is in your own network';
-  return { status: 'refused', reason: 'ADDRESS_REFUSED', detail: `${label}: not sent: ${why}; ${remedy}` };
+  return { status: 'disabled', reason: 'ADDRESS_REFUSED', detail: `${label}: not sent: ${why}; ${remedy}` };
 }
 
 const STOPPED: Readonly<Record<string, string>> = { timeout: 'TIMEOUT', 'too-large': 'TOO_LARGE' };
