@@ -15,7 +15,7 @@ import { countIdle, dropIdle } from '../mirror/outbox/drop.ts';
 import { type Replayed, type ReplayHow, replay } from '../mirror/outbox/replay.ts';
 import { disabledTargets, enableTargets, servedTargets } from '../mirror/outbox/target-states.ts';
 import { quote } from '../settings/message-parts.ts';
-import { receivesEvents } from '../settings/schema-target.ts';
+import { holds } from '../settings/schema-target.ts';
 import { channelNamed, type Settings, targetNamed } from '../settings/settings.ts';
 import type { Queryable } from '../storage/queryable.ts';
 import { type Transactional, together } from '../storage/transaction.ts';
@@ -46,10 +46,11 @@ export async function countOutbox(db: Queryable, settings: Settings): Promise<re
   return [...names].map((target) => counts.get(target) ?? { target, open: 0, dead: 0 });
 }
 
-/** Targets that receive events, and channels, may receive old states again. */
+/** Channels receive events too. */
 export function replayHow({ targets, alerts }: Settings): ReplayHow {
-  const telling = Object.values(targets).flatMap((target) => (receivesEvents(target) ? [target.name] : []));
-  return { tellsOldStates: [...telling, ...Object.keys(alerts).map(outboxName)] };
+  const named = (what: 'events' | 'versions') =>
+    Object.values(targets).flatMap((target) => (holds(target) === what ? [target.name] : []));
+  return { events: [...named('events'), ...Object.keys(alerts).map(outboxName)], versions: named('versions') };
 }
 
 /** Makes ended deliveries wait again and enables their targets, both or neither. */

@@ -252,9 +252,9 @@ export function isEventTarget(target: TargetSettings): target is SettingsOf<Even
   return EVENT_TYPES.some((type) => type === target.type);
 }
 
-/** Targets that receive each change as an event, also an old one that is replayed; the others hold the state of a task. */
-export function receivesEvents(target: TargetSettings): boolean {
-  if (target.type === 'http') return target.items === undefined;
-  if (target.type === 'postgres') return target.history;
-  return isEventTarget(target);
+/** What a target has of a task: its state, the events that changed it, or each of its versions. */
+export function holds(target: TargetSettings): 'state' | 'events' | 'versions' {
+  if (target.type === 'http') return target.items === undefined ? 'events' : 'state';
+  if (target.type === 'postgres') return target.history ? 'versions' : 'state';
+  return isEventTarget(target) ? 'events' : 'state';
 }

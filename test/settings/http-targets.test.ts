@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { maskSettings } from '../../src/settings/mask.ts';
-import { receivesEvents } from '../../src/settings/schema-target.ts';
+import { holds } from '../../src/settings/schema-target.ts';
 import { ACCOUNTS, documentedTarget, EXAMPLES, exampleOf } from '../support/documented-targets.ts';
 import { problemsIn, settingsOf } from './problems-in.ts';
 
@@ -83,14 +83,14 @@ test('a target without items cannot be polled', () => {
 });
 
 test.each([
-  ['webhook', 'ops-hook', true],
-  ['http', 'our-crm', true],
-  ['http', 'our-trello', false],
-  ['slack', 'our-channel', true],
-  ['teams', 'our-team', true],
-  ['postgres', 'our-warehouse', false],
-  ['postgres', 'our-history', true],
-  ['github', 'our-issues', false],
-] as const)('a replay sends old states to the %s target %s: %s', (type, name, expected) => {
-  expect(receivesEvents(documentedTarget(type, name))).toBe(expected);
+  ['webhook', 'ops-hook', 'events'],
+  ['http', 'our-crm', 'events'],
+  ['http', 'our-trello', 'state'],
+  ['slack', 'our-channel', 'events'],
+  ['teams', 'our-team', 'events'],
+  ['postgres', 'our-warehouse', 'state'],
+  ['postgres', 'our-history', 'versions'],
+  ['github', 'our-issues', 'state'],
+] as const)('the %s target %s has of a task: its %s', (type, name, expected) => {
+  expect(holds(documentedTarget(type, name))).toBe(expected);
 });

@@ -94,8 +94,8 @@ function addReplay(deliveries: Command, perform: Perform): void {
     .description(
       'Queues ended deliveries again, under the same ids, due now and with 0 attempts, and enables a disabled target. A ' +
         'delivery that waits for its retry is sent now if you select it by --id or --verdict waiting. At least one filter is needed. Superseded deliveries are left out unless you select them by --id or --verdict ' +
-        'superseded. A target that receives events, such as a webhook or a chat, receives old states again. Any other target receives ' +
-        'only the newest delivery of each task, so that it is not reset to an old state.',
+        'superseded. No target is reset to an old state: if the newest delivery of a task is not selected, older ones end as superseded, ' +
+        'and if it is, only targets that receive events, such as a webhook or a chat, receive the older ones before it.',
     )
     .option('--id <ids>', 'these deliveries, separated by commas', commaSeparated)
     .option('--dry-run', 'print how many deliveries would be sent, and change nothing');

@@ -29,7 +29,7 @@ export const deliveriesConfirm = definePage({
           <p class="dim">
             They keep their ids, and each has all its attempts again. Their targets are enabled if they are disabled.{' '}
             {!isWaiting &&
-              'A target that receives events, such as a webhook or a chat, receives old states again; any other target receives only the newest state of each task.'}
+              'No target is reset to an old state: older states of a task are sent only before the newest one, and only to a target that receives events, such as a webhook or a chat.'}
           </p>
           <form class="acts" method="post" action="/deliveries/replay">
             <Hidden values={{ ...fields, seen: now.toISOString() }} />

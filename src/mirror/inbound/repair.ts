@@ -21,7 +21,7 @@ export async function repairItem(
   const { scope, sync, id: runId } = run;
   const change = { scope, sync, runId, task: state, event: 'changed', version, seenAt: new Date() } as const;
   const id = deliveryId(target, change);
-  const { again } = await replay(db, { ids: [id] }, { tellsOldStates: [] });
+  const { again } = await replay(db, { ids: [id] }, { events: [], versions: [] });
   // The run that first sent it has settled it; from now on it belongs to this run.
   if (again > 0) await db.query('update ledger.deliveries set run_id = $2 where id = $1', [id, runId]);
   else await queueDeliveries(db, [{ name: target, filter: undefined }], [change]);

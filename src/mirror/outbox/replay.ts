@@ -12,16 +12,22 @@ export interface Replayed {
   readonly targets: readonly string[];
 }
 
+/** Names of targets; those in neither list hold items. */
 export interface ReplayHow {
-  /** Targets that receive events, such as webhooks; others hold items, which must not be set back to an old state. */
-  readonly tellsOldStates: readonly string[];
+  /** They receive events, such as webhooks. */
+  readonly events: readonly string[];
+  /** They keep each version of a task. */
+  readonly versions: readonly string[];
 }
 
 /**
  * Makes the matching ended deliveries wait again, due now and with no attempt spent; so it does with deliveries that wait
- * for their retry, if the filter names their ids or `waiting`. A superseded delivery is included
- * only if the filter names its id or the verdict `superseded`. A delivery that is not its task's newest is sent only to
- * targets that receive events; for any other target it ends as superseded.
+ * for their retry, if the filter names their ids or `waiting`. A superseded delivery is included only if the filter names its
+ * id or the verdict `superseded`.
+ *
+ * No target is set back to an old state: a delivery that is not its task's newest ends as superseded, unless the newest one
+ * follows it to a target that receives events, or a person has selected it by its id or as superseded. To a target that keeps
+ * versions all are sent.
  */
 export async function replay(db: Queryable, filter: DeliveryFilter, how: ReplayHow): Promise<Replayed> {
   const { sql, values } = matching(filter, how);
@@ -59,7 +65,7 @@ export async function planReplay(db: Queryable, filter: DeliveryFilter, how: Rep
 
 const NONE: Replayed = { again: 0, superseded: 0, targets: [] };
 
-function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
+function matching(filter: DeliveryFilter, { events, versions }: ReplayHow) {
   const { sql, values } = conditionOf(filter);
   const isWaiting = filter.verdict === 'waiting';
   const isAsked = filter.ids !== undefined || filter.verdict === 'superseded' || isWaiting;
@@ -68,12 +74,19 @@ function matching(filter: DeliveryFilter, { tellsOldStates }: ReplayHow) {
     : filter.ids === undefined
       ? `d.state = 'ended'`
       : `d.state <> 'sending'`;
+  const next = values.length + 1;
   return {
-    sql: `matched as materialized (
-       select d.id, d.target, n.id as newer_id, n.id is null or ${isWaiting} or d.target = any($${values.length + 1}) as is_sent
+    sql: `found as materialized (
+       select d.id, d.target, n.id as newer_id, n.state as newer_state
        from ledger.deliveries d left join lateral (
-         select o.id from ledger.deliveries o where ${IS_NEWER} order by o.created_at desc, o.sequence desc limit 1) n on true
-       where ${states} and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`})`,
-    values: [...values, tellsOldStates],
+         select o.id, o.state from ledger.deliveries o where ${IS_NEWER}
+         order by o.created_at desc, o.sequence desc limit 1) n on true
+       where ${states} and ${sql} ${isAsked ? '' : `and d.verdict <> 'superseded'`}),
+     matched as materialized (
+       select f.id, f.target, f.newer_id, f.newer_id is null or ${isWaiting} or f.target = any($${next + 1})
+         or f.target = any($${next})
+           and (${isAsked} or f.newer_state = 'waiting' or f.newer_id in (select id from found)) as is_sent
+       from found f)`,
+    values: [...values, events, versions],
   };
 }

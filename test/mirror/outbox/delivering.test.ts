@@ -185,7 +185,7 @@ test('a replay sends the same ids again', async () => {
   start({ hook: noting(got) });
   await bed.clock.passUntil(allEnded);
   const first = got.splice(0);
-  await replay(database.pool, { target: 'hook' }, { tellsOldStates: [] });
+  await replay(database.pool, { target: 'hook' }, { events: [], versions: [] });
   await bed.clock.passUntil(allEnded);
   const ids = (all: readonly Delivery[]) => all.map(({ id }) => id).sort();
   expect(ids(got)).toEqual(ids(first));

@@ -83,7 +83,7 @@ describe('a change that the target does not receive', () => {
     await queue(database, [completed], ['hook'], completions);
     await queue(database, [change(1, 2)], ['hook'], completions);
     await database.pool.query(`update ledger.deliveries set state = 'ended', verdict = 'dead' where sequence = 1`);
-    expect(await replay(database.pool, { verdict: 'dead' }, { tellsOldStates: [] })).toMatchObject({ again: 1 });
+    expect(await replay(database.pool, { verdict: 'dead' }, { events: [], versions: [] })).toMatchObject({ again: 1 });
     const { claim, id } = await claimOne();
     const decision = { status: 'again', afterMs: 5_000, reason: 'HTTP_503', detail: '' } as const;
     await writeOutcomes(database.pool, claim, [{ id, decision }], undefined);
@@ -153,7 +153,7 @@ describe('a sync that was renamed', () => {
     await queue(database, [former(7)]);
     await end('dead');
     await queue(database, [change(1)]);
-    expect(await replay(database.pool, { verdict: 'dead' }, { tellsOldStates: [] })).toMatchObject({
+    expect(await replay(database.pool, { verdict: 'dead' }, { events: [], versions: [] })).toMatchObject({
       again: 0,
       superseded: 1,
     });

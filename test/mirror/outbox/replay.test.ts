@@ -34,8 +34,8 @@ async function twoStates(target = 'hook'): Promise<void> {
   }
 }
 
-const TOLD_ALL = { tellsOldStates: ['hook'] };
-const TOLD_NEWEST = { tellsOldStates: [] };
+const TOLD_ALL = { events: ['hook'], versions: [] };
+const TOLD_NEWEST = { events: [], versions: [] };
 
 describe('a replay', () => {
   test('puts exactly the matching deliveries back in the queue, due now and with no attempt spent', async () => {
@@ -83,7 +83,28 @@ describe('a replay', () => {
     expect(first.map(({ delivery }) => delivery.sequence)).toEqual([1]);
   });
 
-  test('resets no other target to an old state, and reports what is newer', async () => {
+  test.each([
+    ['no webhook', TOLD_ALL, { again: 0, superseded: 1 }],
+    ['a history', { events: [], versions: ['hook'] }, { again: 1, superseded: 0 }],
+  ])('sends %s an old state if the newest one has arrived', async (_target, how, replayed) => {
+    await queue(database, [change(1)]);
+    await end('dead');
+    await queue(database, [change(1, 2)]);
+    await end('delivered');
+    expect(await planReplay(database.pool, { verdict: 'dead' }, how)).toMatchObject(replayed);
+    expect(await replay(database.pool, { verdict: 'dead' }, how)).toMatchObject(replayed);
+    expect((await fates(database))[1]).toBe('1#2 delivered');
+  });
+
+  test('sends a webhook an old state before the newest one that waits', async () => {
+    await queue(database, [change(1)]);
+    await end('dead');
+    await queue(database, [change(1, 2)]);
+    expect(await replay(database.pool, { verdict: 'dead' }, TOLD_ALL)).toMatchObject({ again: 1, superseded: 0 });
+    expect(await fates(database)).toEqual(['1#1 waiting', '1#2 waiting']);
+  });
+
+  test('resets no target with items to an old state, and reports what is newer', async () => {
     await twoStates();
     const old = { target: 'hook', until: new Date('2100-01-01') };
     expect(await replay(database.pool, old, TOLD_NEWEST)).toMatchObject({ again: 1, superseded: 1 });
