@@ -65,13 +65,15 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
   }
 };
 
+export const UNKNOWN_KEY = 'unknown key';
+
 /** `inst`: the schema of the map that has the key. */
 function explainKey(key: string, inst: unknown): string {
   if (inst instanceof z.ZodRecord) {
     const [issue] = z.safeParse(inst.keyType, key, { error: explainIssue }).error?.issues ?? [];
     if (issue) return issue.message;
   }
-  return `unknown key${didYouMean(key, inst instanceof z.ZodObject ? Object.keys(inst.shape) : [])}`;
+  return `${UNKNOWN_KEY}${didYouMean(key, inst instanceof z.ZodObject ? Object.keys(inst.shape) : [])}`;
 }
 
 /** "missing", "is empty" or "expected …, got …". */
@@ -122,7 +124,7 @@ export function listIssues(issues: readonly z.core.$ZodIssue[], base: readonly P
       case 'unrecognized_keys': {
         const messages = issue.message.split('\n');
         return issue.keys.map((key, index): Mistake => {
-          return { path: [...path, key], message: messages[index] ?? 'unknown key', part: 'key' };
+          return { path: [...path, key], message: messages[index] ?? UNKNOWN_KEY, part: 'key' };
         });
       }
       case 'invalid_key':

@@ -4,11 +4,12 @@ import type { z } from 'zod';
 import { readDocument, type SettingsDocument } from './document.ts';
 import { guessDocument } from './guesses.ts';
 import type { Hidden } from './hidden.ts';
-import { explainIssue, listIssues, type Mistake } from './issues.ts';
-import { formatProblem, type Problem } from './problems.ts';
+import { explainIssue, listIssues, type Mistake, UNKNOWN_KEY } from './issues.ts';
+import { rightPlace } from './misplaced.ts';
+import { formatPath, formatProblem, type Problem } from './problems.ts';
 import { checkReferences } from './references.ts';
 import { type Overrides, resolveSettings } from './resolve.ts';
-import { databaseUrl, redisUrl, settingsFile, VARIANTS } from './schema.ts';
+import { databaseUrl, redisUrl, settingsFile, settingsJsonSchema, VARIANTS } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { findWarnings } from './warnings.ts';
 
@@ -55,7 +56,20 @@ function findAll(value: unknown, issues: readonly z.core.$ZodIssue[]): Mistake[]
   const guessed = guessDocument(value, VARIANTS);
   // A wrong type below a wrong name is found in the document that has the right names and no other guess.
   const further = [...check(guessDocument(value, {}).value), ...check(guessed.value)];
-  return listIssues([...issues, ...further]).flatMap((mistake) => guessed.original(mistake) ?? []);
+  return listIssues([...issues, ...further])
+    .flatMap((mistake) => guessed.original(mistake) ?? [])
+    .map((mistake) => (mistake.message === UNKNOWN_KEY ? withPlace(mistake) : mistake));
+}
+
+/** Says in which map the key belongs. */
+function withPlace(mistake: Mistake): Mistake {
+  const place = rightPlace(mistake.path, settingsJsonSchema());
+  return place === undefined
+    ? mistake
+    : {
+        ...mistake,
+        message: `${mistake.message}; it belongs ${place.length === 0 ? 'at the top level' : `in ${formatPath(place)}`}`,
+      };
 }
 
 function unique(mistakes: readonly Mistake[]): Mistake[] {

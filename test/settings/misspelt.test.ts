@@ -38,6 +38,26 @@ test.each([
   expect(problemsIn(text)).toEqual([expected]);
 });
 
+test.each([
+  [withAccount('settle: 5s'), '3:5 accounts.demo.settle: unknown key; it belongs in accounts.demo.budget'],
+  [
+    withAccount('dialect: { settle: 5s }'),
+    '3:16 accounts.demo.dialect.settle: unknown key; it belongs in accounts.demo.budget',
+  ],
+  [
+    withSync('cron: "0 2 * * *"'),
+    expect.stringContaining('syncs.night.cron: unknown key; it belongs in syncs.night.schedule'),
+  ],
+  [withAccount('targets: {}'), '3:5 accounts.demo.targets: unknown key; it belongs at the top level'],
+  // Only another type of target has it, in a map that a webhook does not have.
+  [
+    withTarget('url: https://x.example, secret: { env: S }, doneStatus: x'),
+    expect.stringMatching(/targets.hook.doneStatus: unknown key$/),
+  ],
+])('a key in the wrong map is refused with the right one: %s', (text, expected) => {
+  expect(problemsIn(text)).toEqual([expected]);
+});
+
 test('finds the problems behind a wrong name, type or job in the same round', () => {
   const text = `accounts:
   "my acct": { url: embedded, patience: 5 }
