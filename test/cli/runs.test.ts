@@ -89,8 +89,9 @@ test('shows a run without a worker as interrupted, and does not count that time'
   expect(await stateNow()).toMatchObject({ state: 'running', unsettled: { sent: 0, neverSent: 1 } });
   await noteLeft(database.pool, [id]);
   expect((await stateNow()).state).toBe('interrupted');
+  await database.pool.query(`update ledger.runs set attended_at = created_at + interval '1 min' where id = $1`, [id]);
   expect((await runs('show')).stdout).toMatch(
-    /is interrupted after [\s\S]* s, unfinished since [\s\S]*No process works on it. Start a worker: /,
+    /is interrupted after 1 min\.\n[\s\S]* 1 min, unfinished\n[\s\S]*No process works on it. Start a worker: /,
   );
   const { scope } = await readRun(database.pool, id);
   await suspendByHand(database.pool, scope, { by: 'ann', reason: undefined });

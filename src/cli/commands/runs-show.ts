@@ -78,7 +78,7 @@ async function show(session: Session, id: string): Promise<void> {
   out.say(
     ...section(
       'Phases',
-      phases.map((times) => phaseCells(times, isUnattended)),
+      phases.map((times) => phaseCells(times, isUnattended ? (run.attendedAt ?? createdAt) : undefined)),
     ),
   );
   // The groups of problems below have their own counts.
@@ -116,12 +116,16 @@ async function show(session: Session, id: string): Promise<void> {
   });
 }
 
-function phaseCells(times: PhaseTimes, isUnattended: boolean): readonly string[] {
+/** `leftAt`: until when a process worked on the run; undefined if one does, or if the run does not run. */
+function phaseCells(times: PhaseTimes, leftAt: Date | undefined): readonly string[] {
   const { phase, workedMs, workingSince, waits } = times;
-  const since = workingSince ?? waits.find((wait) => wait.since !== undefined)?.since;
-  const doing = workingSince === undefined ? 'waiting' : isUnattended ? 'unfinished' : 'at work';
-  const now = since === undefined ? [] : [`${doing} since ${formatTime(since)}`];
-  return [phaseWords(phase), [formatTook(workedMs), ...waitsOf(times), ...now].join(', ')];
+  const nowMs = workingSince ? Math.max(0, (leftAt ?? new Date()).getTime() - workingSince.getTime()) : 0;
+  const waitingSince = waits.find((wait) => wait.since !== undefined)?.since;
+  const now = [
+    ...(workingSince ? [leftAt ? 'unfinished' : 'at work'] : []),
+    ...(waitingSince ? [`waiting since ${formatTime(waitingSince)}`] : []),
+  ];
+  return [phaseWords(phase), [formatTook(workedMs + nowMs), ...waitsOf(times), ...now].join(', ')];
 }
 
 async function showRow(session: Session, id: string, row: string): Promise<void> {
