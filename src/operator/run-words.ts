@@ -94,7 +94,7 @@ export function unconfirmedWords({
   callsMissed = false,
   state,
 }: Partial<Pick<RunReport, 'callsMissed' | 'state'>>): string {
-  if (callsMissed || state === 'interrupted') return 'perhaps sent, not confirmed';
+  if (callsMissed || state === 'interrupted') return 'sent, or perhaps sent, not confirmed';
   return state === 'running' || state === 'waiting' ? 'being sent, or not confirmed' : 'sent, not confirmed';
 }
 

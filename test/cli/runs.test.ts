@@ -141,7 +141,7 @@ test('a row that was sent or claimed may have arrived, and is not confirmed; the
   expect(stdout).not.toContain('It has not been sent.');
   await database.pool.query('update ledger.runs set calls_missed = true where id = $1', [id]); // a process was killed
   expect((await runs('show', id)).stdout).toMatch(
-    / 2 {2}perhaps sent, not confirmed\n.* 0 {2}calls counted; more were made: a process was killed/s,
+    / 2 {2}sent, or perhaps sent, not confirmed\n.* 0 {2}calls counted; more were made: a process was killed/s,
   );
   const exported = (await runs('export', id, '--out', '-')).stdout.split('\r\n').slice(1, -1);
   const reasons = exported.map((line) => line.split(',')[3]);
@@ -159,7 +159,7 @@ test('no one knows which claimed rows an interrupted run has sent', async () => 
   ]);
   expect((await runs('show', id)).stdout).toMatch(/ 1 {2}sent, not confirmed\n/);
   await noteAttended(database.pool, [id], worker);
-  expect((await runs('show', id)).stdout).toMatch(/is interrupted[\s\S]* 1 {2}perhaps sent, not confirmed\n/);
+  expect((await runs('show', id)).stdout).toMatch(/is interrupted[\s\S]* 1 {2}sent, or perhaps sent, not confirmed\n/);
   await endRun(database.pool, id, 'cancelled');
 });
 

@@ -42,8 +42,8 @@ export const ROW_REASONS = {
     remedy: REMEDIES.APPROVE,
   },
   NOT_CONFIRMED: {
-    meaning: 'The row was sent, or may have been, and no answer or read has confirmed it yet.',
-    sentence: 'It was sent, or may have been, and nothing has confirmed it yet.',
+    meaning: 'The row was sent, or may have been, and no list has shown its record yet.',
+    sentence: 'It was sent, or may have been, and no list has shown its record yet.',
     remedy: `To settle it: ${REMEDIES.AGAIN}. Lockstep reads before it sends, so nothing is created twice.`,
   },
   GAVE_UP: {
