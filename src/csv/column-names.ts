@@ -1,8 +1,8 @@
 /** The names of a file's columns: which column a name means, and what columns without a name are called. */
 import { createHash } from 'node:crypto';
 import { closest } from '../base/closest.ts';
-import { wrongUse } from '../base/errors.ts';
-import { listColumns, short } from './column-errors.ts';
+import { type LockstepError, wrongUse } from '../base/errors.ts';
+import { listColumns, mapOption, short, UnclearFile } from './column-errors.ts';
 import { plainWords } from './words.ts';
 
 export interface Header {
@@ -21,7 +21,7 @@ export function headerSignature(names: readonly string[]): string {
     .slice(0, 16);
 }
 
-/** What a column without a name is called: `#4`. `index`: from 0. */
+/** What a column is called that has no name, or shares it: `#4`. `index`: from 0. */
 export function namelessColumn(index: number): string {
   return `#${index + 1}`;
 }
@@ -50,15 +50,30 @@ export function columnIndex({ names, isGiven }: Header, given: string, column: s
   throw wrongUse(`${given}: the file has no such column. ${has}.`, 'CSV_UNKNOWN_COLUMN');
 }
 
-/** Two columns of one name are refused if it may matter which of them is read. Throws CSV_DUPLICATE_HEADER. */
-export function refuseDuplicates({ names, line }: Header, isUsed: (name: string) => boolean): void {
+/**
+ * Two columns of one name are refused if it may matter which of them is read. `useOf`: the field that columns of this name fill, or
+ * whether they are read. Throws CSV_DUPLICATE_HEADER.
+ */
+export function refuseDuplicates({ names, line }: Header, useOf: (name: string) => string | boolean): void {
   const first = new Map<string, number>();
   for (const [index, name] of names.entries()) {
     const before = first.get(name);
-    if (name !== '' && before !== undefined && isUsed(name)) {
-      const where = `columns ${before + 1} and ${index + 1} are both called "${short(name)}"`;
-      throw wrongUse(`Line ${line}: ${where}. Rename one of them.`, 'CSV_DUPLICATE_HEADER');
-    }
+    const use = name === '' || before === undefined ? false : useOf(name);
+    if (before !== undefined && use !== false) throw duplicate(name, [before, index], line, use);
     first.set(name, index);
   }
+}
+
+function duplicate(
+  name: string,
+  [one, other]: readonly [number, number],
+  line: number,
+  use: string | true,
+): LockstepError {
+  const code = 'CSV_DUPLICATE_HEADER';
+  const statement = `Line ${line}: columns ${one + 1} and ${other + 1} are both called "${short(name)}".`;
+  if (use === true) return wrongUse(`${statement} Rename one of them.`, code);
+  const choices = [one, other].map((index) => ({ field: use, column: namelessColumn(index) }));
+  const option = mapOption(use, namelessColumn(one));
+  return new UnclearFile(code, statement, `Name the one to read by its number, as in ${option}.`, choices);
 }

@@ -70,7 +70,7 @@ const inOrder = (found: ReadonlyMap<Field, MappedColumn>) => FIELDS.flatMap((fie
 
 function mapInto(found: Map<Field, MappedColumn>, header: Header, choices: MappingChoices): ColumnMapping {
   const { told = [], remembered = [], preset } = choices;
-  if (header.isGiven) refuseDuplicates(header, usedNames(header, choices));
+  if (header.isGiven) refuseDuplicates(header, fieldsByName(header, choices));
   const firstCells = new FirstCells(header, choices);
   const given = new Map([...remembered, ...told]);
   const isLeftOut = (field: Field) => given.get(field)?.trim() === '';
@@ -109,17 +109,20 @@ function addChosen(
   }
 }
 
-/** A header may repeat a name that no field has: the exports of Wix have two columns called `Delivery city`. */
-function usedNames({ names }: Header, { told, remembered, preset }: MappingChoices): (name: string) => boolean {
-  const given = new Set([...(told?.values() ?? []), ...(remembered?.values() ?? [])]);
-  const sources = preset ? [...sourcesOf(preset, names).values()] : [];
-  const read = new Set(sources.flatMap(indexesOf).map((index) => names[index]));
-  const isToldBy = (field: Field) => told?.has(field) || remembered?.has(field);
-  const isRecognised = (name: string) => {
-    const known = byContent(name, []) ?? recognise(name);
-    return known !== undefined && !isToldBy(known.field);
+/** The field that a name fills. A header may repeat a name that no field has: the exports of Wix have two columns called `Delivery city`. */
+function fieldsByName(
+  { names }: Header,
+  { told, remembered, preset }: MappingChoices,
+): (name: string) => Field | false {
+  const chosen = [...(told ?? []), ...(remembered ?? [])].map(([field, column]) => [column, field] as const);
+  const sources = preset ? [...sourcesOf(preset, names)] : [];
+  const read = sources.flatMap(([field, source]) => indexesOf(source).map((index) => [names[index], field] as const));
+  const known = new Map<string | undefined, Field>([...read, ...chosen]);
+  const recognised = (name: string) => {
+    const field = (byContent(name, []) ?? recognise(name))?.field;
+    return field === undefined || told?.has(field) || remembered?.has(field) ? false : field;
   };
-  return (name) => given.has(name) || read.has(name) || (!preset && isRecognised(name));
+  return (name) => known.get(name) ?? (preset ? false : recognised(name));
 }
 
 function unusedOf(
@@ -227,14 +230,15 @@ function unfitWords({ field, name, how, fits: { fit, of } }: MappedColumn): stri
   return `the column "${short(name)}" ${says} ${field}, but ${fit} of ${of} ${of === 1 ? 'cell fits' : 'cells fit'}`;
 }
 
-function oneColumn({ header: { names, isGiven }, delimiter }: FirstCells, need: string, above: string): UnclearFile {
-  const isQuoted = names[0]?.includes(delimiter ?? '\n');
+function oneColumn({ header: { names, isGiven } }: FirstCells, need: string, above: string): UnclearFile {
+  const sign = /[,;\t|]/.exec(names[0] ?? '')?.[0];
+  const perhaps = sign === undefined ? '' : '; perhaps each line is in quotes as a whole';
   return new UnclearFile(
     'CSV_NO_CUSTOMER_COLUMN',
-    `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}${isQuoted ? ': each line is in quotes as a whole' : ''}.`,
-    isQuoted
-      ? 'Export the file again without these quotes.'
-      : `If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter. ${above}.`,
+    `${need}, but the file has one column only${isGiven ? `, ${listColumns(names)}` : ''}${perhaps}.`,
+    sign === undefined
+      ? `If another sign than comma, semicolon, tab or bar is between its cells, name it with --delimiter. ${above}.`
+      : `Export the file again without these quotes, or name the sign between its cells, as in --delimiter ${JSON.stringify(sign)}.`,
   );
 }
 

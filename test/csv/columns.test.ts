@@ -252,7 +252,18 @@ test('one of two columns of one name is chosen by its number', () => {
     { field: 'amount', index: 2, how: 'told' },
     { field: 'client_id', index: 0 },
   ]);
-  expect(() => mapped(['client_id', 'amount', 'amount'], new Map([['amount', 'amount']]))).toThrow('both called');
+  for (const map of [new Map(), new Map([['amount', 'amount']] as const)])
+    expect(() => mapped(['client_id', 'amount', 'amount'], map)).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(
+          /both called "amount". Name the one to read by its number, as in --map "amount=#2".$/,
+        ),
+        choices: [
+          { field: 'amount', column: '#2' },
+          { field: 'amount', column: '#3' },
+        ],
+      }),
+    );
 });
 
 test('a refusal says which columns are clear all the same', () => {

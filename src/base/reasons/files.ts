@@ -74,7 +74,10 @@ export const FILE_REASONS = {
     sentence: '{problem}',
     remedy: `Choose one ${CHOOSE}`,
   },
-  CSV_DUPLICATE_HEADER: { meaning: 'Two columns have the same name.', remedy: 'Rename one.' },
+  CSV_DUPLICATE_HEADER: {
+    meaning: 'Two columns have the same name.',
+    remedy: 'Name the one to read by its number, such as #3, or rename one.',
+  },
   CSV_EMPTY: { meaning: 'The file is empty or has blank lines only.', remedy: 'Give it a header and a row.' },
   CSV_ENCODING_UNCLEAR: {
     meaning: 'The file is not UTF-8, and its texts look wrong in the encoding that was assumed.',
