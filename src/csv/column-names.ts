@@ -26,6 +26,12 @@ export function namelessColumn(index: number): string {
   return `#${index + 1}`;
 }
 
+/** What names a column for `--map`: its name, or its number if another column has the same name. */
+export function referenceTo(index: number, names: readonly string[]): string {
+  const name = names[index] ?? '';
+  return names.indexOf(name) === names.lastIndexOf(name) ? name : namelessColumn(index);
+}
+
 /** Names for the columns of a file without a header. */
 export function numberedColumns(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `column_${index + 1}`);

@@ -2,7 +2,7 @@
 import { conditionWords } from '../base/condition.ts';
 import { formatCount, plural } from '../base/counts.ts';
 import type { MappedColumn } from '../csv/cell-source.ts';
-import { namelessColumn } from '../csv/column-names.ts';
+import { namelessColumn, referenceTo } from '../csv/column-names.ts';
 import type { UnusedColumn } from '../csv/columns.ts';
 import type { CombineLines } from '../csv/combine.ts';
 import type { Fits } from '../csv/fits.ts';
@@ -37,10 +37,16 @@ export function presetWords({ name, title, header }: Preset): string {
   return `${name} (${title}), because the header has ${header.join(', ')}`;
 }
 
+/** `"Amount"`; `"Amount" (column 4)` if another column has the same name. */
+export function columnLabel(index: number, names: readonly string[]): string {
+  const name = JSON.stringify(names[index] ?? '');
+  return referenceTo(index, names) === names[index] ? name : `${name} (column ${index + 1})`;
+}
+
 /** The columns that fill a field, in quotes. `names`: all columns of the file. */
-export function columnWords({ name, also = [], take, ifNegative }: MappedColumn, names: readonly string[]): string {
-  const columns = [name, ...also.map((index) => names[index] ?? '')].map((one) => JSON.stringify(one)).join(' and ');
-  if (ifNegative) return `${columns}, for negative amounts ${JSON.stringify(names[ifNegative.index] ?? '')}`;
+export function columnWords({ index, also = [], take, ifNegative }: MappedColumn, names: readonly string[]): string {
+  const columns = [index, ...also].map((one) => columnLabel(one, names)).join(' and ');
+  if (ifNegative) return `${columns}, for negative amounts ${columnLabel(ifNegative.index, names)}`;
   return take === undefined ? columns : `${columns}, its ${PARTS[take]}`;
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { headerSignature } from '../../src/csv/column-names.ts';
 import { FIELDS, SYNONYMS } from '../../src/csv/fields.ts';
 import { recognise } from '../../src/csv/recognise.ts';
-import { unusedWords } from '../../src/operator/sheet-words.ts';
+import { columnWords, unusedWords } from '../../src/operator/sheet-words.ts';
 import { tellingForm } from '../../src/syncs/orders/remembered-columns.ts';
 import { anError } from '../support/matchers.ts';
 import { loaded } from './files.ts';
@@ -264,6 +264,16 @@ test('one of two columns of one name is chosen by its number', () => {
         ],
       }),
     );
+});
+
+test('the choice between two columns of one name is shown by their numbers, and remembered', async () => {
+  const text = 'client_id,amount,amount\n1,2.50,3\n2,3,4\n';
+  const { sheet } = await loaded(text, { map: new Map([['amount', '#3']] as const) });
+  const [amount] = sheet.mapping.columns.filter(({ field }) => field === 'amount');
+  expect(amount && columnWords(amount, sheet.columns)).toBe('"amount" (column 3)');
+  const { columns } = tellingForm(sheet);
+  const again = await loaded(text, { recall: () => new Map([['amount', columns?.told.amount ?? '']]) });
+  expect(again.rows.map(({ values }) => values.amount)).toEqual(['3', '4']);
 });
 
 test('a refusal says which columns are clear all the same', () => {

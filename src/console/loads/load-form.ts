@@ -1,6 +1,7 @@
 /** The form of a load: its fields, the choices that they make, and the command that makes the same. */
 import { z } from 'zod';
 import { shellWord } from '../../base/reasons/template.ts';
+import { referenceTo } from '../../csv/column-names.ts';
 import { COMBINE } from '../../csv/combine.ts';
 import { ENCODINGS } from '../../csv/encoding.ts';
 import { FIELDS, type Field } from '../../csv/fields.ts';
@@ -49,8 +50,9 @@ export function columnOf<Name extends Field>(field: Name): `column-${Name}` {
 }
 
 /** The value that names a column; the number of a column (from 1) where a form cannot send its name. */
-export function columnValue(name: string, index: number): string {
-  return /^[^\r\n]{1,60}$/.test(name) ? name : String(index + 1);
+export function columnValue(index: number, names: readonly string[]): string {
+  const reference = referenceTo(index, names);
+  return /^[^\r\n]{1,60}$/.test(reference) ? reference : String(index + 1);
 }
 
 export function choicesOf(form: LoadForm): FileLoad['choices'] {
@@ -73,9 +75,9 @@ export function choicesOf(form: LoadForm): FileLoad['choices'] {
 export function formOfLoad(load: Load, { existing, createCustomers }: OrdersOptions): Readonly<Record<string, string>> {
   const { columns: found, decimal, accounting } = readAs(load);
   const columns = Object.entries(found).flatMap(([field, name]) => {
-    const index = load.header.indexOf(name);
+    const index = load.header.findIndex((_, at) => referenceTo(at, load.header) === name);
     if (name !== '' && index < 0) return [];
-    return [[`column-${field}`, name === '' ? NO_COLUMN : columnValue(name, index)] as const];
+    return [[`column-${field}`, name === '' ? NO_COLUMN : columnValue(index, load.header)] as const];
   });
   return {
     ...Object.fromEntries(columns),

@@ -5,7 +5,7 @@ import { visible } from '../../base/visible.ts';
 import { cellFrom, type MappedColumn } from '../../csv/cell-source.ts';
 import { columnNotes } from '../../csv/column-notes.ts';
 import { CUSTOMER_REFERENCES, FIELDS, type Field } from '../../csv/fields.ts';
-import { columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
+import { columnLabel, columnWords, fitWords, howWords, unusedWords } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import type { LineProblem } from '../loads/fixes.ts';
 import { columnOf, columnValue, type LoadForm, NO_COLUMN } from '../loads/load-form.ts';
@@ -87,9 +87,9 @@ function FieldRow({ field, column, preview: { table, firstRows, sheet }, chosen 
           <option value={NO_COLUMN} selected={chosen === NO_COLUMN}>
             no column
           </option>
-          {table.columns.map((name, index) => (
-            <option value={columnValue(name, index)} selected={chosen === columnValue(name, index)}>
-              {short(table.format.hasHeader ? JSON.stringify(name) : `column ${index + 1}`)}
+          {table.columns.map((_, index) => (
+            <option value={columnValue(index, table.columns)} selected={chosen === columnValue(index, table.columns)}>
+              {short(table.format.hasHeader ? columnLabel(index, table.columns) : `column ${index + 1}`)}
             </option>
           ))}
         </select>

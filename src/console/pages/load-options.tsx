@@ -112,7 +112,7 @@ interface OptionsProps {
 
 export function Options({ form, wasLoaded, columns }: OptionsProps) {
   const { existing, customers, again, only, is } = form;
-  const named = columns.map((name, i) => [columnValue(name, i), name.slice(0, 60) || `column ${i + 1}`] as const);
+  const named = columns.map((name, i) => [columnValue(i, columns), name.slice(0, 60) || `column ${i + 1}`] as const);
   return (
     <Section title="Options">
       <div class="filters">

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { plural } from '../../base/counts.ts';
 import { LockstepError } from '../../base/errors.ts';
 import { type ColumnChoice, type Reading as EncodedText, statementOf, UnclearFile } from '../../csv/column-errors.ts';
+import { referenceTo } from '../../csv/column-names.ts';
 import { formatBytes } from '../../operator/format.ts';
-import { checkedWords } from '../../operator/sheet-words.ts';
+import { checkedWords, columnLabel } from '../../operator/sheet-words.ts';
 import type { Preview } from '../../syncs/orders/preview-load.ts';
 import { requireOperator } from '../access/guard.ts';
 import { type Failure, pageFailure } from '../failures.ts';
@@ -200,12 +201,15 @@ function Choices({ upload, form, preview: { table, firstRows }, choices }: Choic
   return (
     <p class="acts">
       {choices.slice(0, MOST_CHOICES).map(({ field, column, combine = form.combine }) => {
-        const index = column === undefined ? -1 : table.columns.indexOf(column);
+        const index = table.columns.findIndex(
+          (name, at) => column === name || column === referenceTo(at, table.columns),
+        );
         const cell = firstRows[0]?.[index];
-        const value = column === undefined ? NO_COLUMN : columnValue(column, index);
+        const value = column === undefined ? NO_COLUMN : columnValue(index, table.columns);
         return (
           <a class="button" href={addressOf(`/load/${upload.id}`, { ...form, [`column-${field}`]: value, combine })}>
-            {column === undefined ? 'No column' : <Foreign text={JSON.stringify(column)} most={40} />} for {field}
+            {column === undefined ? 'No column' : <Foreign text={columnLabel(index, table.columns)} most={40} />} for{' '}
+            {field}
             {cell && (
               <span class="dim">
                 {' '}

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { z } from 'zod';
+import { referenceTo } from '../../csv/column-names.ts';
 import { FIELDS, type Field } from '../../csv/fields.ts';
 import type { Sheet } from '../../csv/sheet.ts';
 import type { Run } from '../../engine/ledger/runs.ts';
@@ -51,8 +52,8 @@ export async function rememberedColumns(
  * Has `columns` only if there is something to remember. A file of results says nothing new about the columns of the file that it
  * was made from.
  */
-export function tellingForm({ mapping, signature, amounts, preset, added }: Telling): TellingForm {
-  const columns = mapping.columns.map(({ field, name, how }) => ({ field, name, how }));
+export function tellingForm({ mapping, columns: names, signature, amounts, preset, added }: Telling): TellingForm {
+  const columns = mapping.columns.map(({ field, index, how }) => ({ field, name: referenceTo(index, names), how }));
   const told = columns.filter(({ how }) => how === 'told' || how === 'remembered');
   const none = mapping.none.map((field) => ({ field, name: '' }));
   const hasOrderId = preset !== undefined || columns.some(({ field }) => field === 'order_id');
@@ -68,7 +69,7 @@ export function tellingForm({ mapping, signature, amounts, preset, added }: Tell
   };
 }
 
-type Telling = Pick<Sheet, 'mapping' | 'signature' | 'amounts' | 'preset' | 'added'>;
+type Telling = Pick<Sheet, 'mapping' | 'columns' | 'signature' | 'amounts' | 'preset' | 'added'>;
 
 function pairs(
   columns: readonly { readonly field: string; readonly name: string }[],
