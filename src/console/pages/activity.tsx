@@ -4,7 +4,7 @@ import { capital } from '../../base/texts.ts';
 import { listActions, type TakenAction } from '../../engine/ledger/console/console-actions.ts';
 import { afterNumber, pageOf } from '../api/shapes.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Chip, Empty, Foreign, More, Table, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Empty, Foreign, More, NoMore, Table, Time } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 
 const PER_PAGE = 100;
@@ -21,7 +21,9 @@ export const activity = definePage({
       command: 'activity',
       head: <h1>Activity</h1>,
       body:
-        shown.length === 0 ? (
+        shown.length === 0 && after !== undefined ? (
+          <NoMore to="/activity" />
+        ) : shown.length === 0 ? (
           <Empty title="No one has done anything here yet">
             <p>Every action in the console and through its API is listed here: who did it, what, and when.</p>
           </Empty>

@@ -9,7 +9,7 @@ import { pageOf } from '../api/shapes.ts';
 import { definePage } from '../page.ts';
 import { Lags } from '../parts/charts.tsx';
 import { Button, Days, Select } from '../parts/inputs.tsx';
-import { addressOf, Chip, Empty, Foreign, Link, More, Section, Table, Time } from '../parts/parts.tsx';
+import { addressOf, Chip, Empty, Foreign, Link, More, NoMore, Section, Table, Time } from '../parts/parts.tsx';
 import { healthOf, NoWorker, Targets } from './target-parts.tsx';
 
 const PER_PAGE = 50;
@@ -55,7 +55,9 @@ export const deliveries = definePage({
             title={isFiltered ? 'Found' : 'Newest'}
             side={canAct && isFiltered && <SendAgain filter={filter} shown={shown} />}
           >
-            {shown.length === 0 ? (
+            {shown.length === 0 && query.after !== undefined ? (
+              <NoMore to={addressOf('/deliveries', filter)} />
+            ) : shown.length === 0 ? (
               <Nothing isFiltered={isFiltered} />
             ) : (
               <>

@@ -7,7 +7,7 @@ import { linkableTargets } from '../../operator/link-import.ts';
 import { linkPageQuery, pageOfLinks } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { Act, Check, Field, Hidden, LongField, Select, Submit } from '../parts/inputs.tsx';
-import { addressOf, Empty, Foreign, More, Section, Table, Time } from '../parts/parts.tsx';
+import { addressOf, Empty, Foreign, More, NoMore, Section, Table, Time } from '../parts/parts.tsx';
 
 const PER_PAGE = 50;
 
@@ -44,7 +44,9 @@ export const links = definePage({
         </>
       ),
       body:
-        found.length === 0 ? (
+        found.length === 0 && query.after !== undefined ? (
+          <NoMore to={addressOf('/links', { target, account, q })} />
+        ) : found.length === 0 ? (
           <Empty title="No linked tasks found">
             <p>A delivery of a task to a target with items, such as issues, links the task with its item.</p>
           </Empty>

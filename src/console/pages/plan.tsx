@@ -11,7 +11,7 @@ import { verdictWords } from '../../operator/run-words.ts';
 import { ARE_UPDATES, planQuery } from '../api/filters.ts';
 import { pageOf } from '../api/shapes.ts';
 import { definePage, type PageContext } from '../page.ts';
-import { addressOf, Crumbs, Empty, Fact, Foreign, Items, Link, More, Section, Table } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Empty, Fact, Foreign, Items, Link, More, NoMore, Section, Table } from '../parts/parts.tsx';
 
 const PAGE = 50;
 const SAMPLES = 5;
@@ -203,7 +203,9 @@ export const plan = definePage({
         </>
       ),
       body:
-        writes.length === 0 ? (
+        writes.length === 0 && after !== undefined ? (
+          <NoMore to={addressOf(path, { kind })} />
+        ) : writes.length === 0 ? (
           <Empty title={isStored ? 'No such write' : 'No plan is stored'}>
             <p>
               <a href={`/runs/${run.id}/rows`}>Look at the rows</a>

@@ -49,7 +49,10 @@ const listQuery = z.object({
     .max(200)
     .optional()
     .transform((q) => q || undefined),
-  after: z.string().max(200).optional(),
+  after: z
+    .string()
+    .regex(/^\d{1,9}(~.{0,200})?$/, 'expected the `next` of the page before')
+    .optional(),
 });
 
 export const recordsOf = definePage({
@@ -79,7 +82,7 @@ export const recordsOf = definePage({
           </form>
         </>
       ),
-      body: <List name={name} kind={kind} term={q} page={page} />,
+      body: <List name={name} kind={kind} term={q} page={page} isFirst={after === undefined} />,
     };
   },
 });
@@ -89,9 +92,10 @@ interface ListProps {
   readonly kind: RecordKind;
   readonly term: string | undefined;
   readonly page: ListedPage;
+  readonly isFirst: boolean;
 }
 
-function List({ name, kind, term, page: { records, next, problem } }: ListProps) {
+function List({ name, kind, term, isFirst, page: { records, next, problem } }: ListProps) {
   return (
     <>
       <Unread why={problem} />
@@ -102,7 +106,9 @@ function List({ name, kind, term, page: { records, next, problem } }: ListProps)
           ))}
         </Table>
       )}
-      {records.length === 0 && problem === undefined && <Nothing term={term} isMore={next !== undefined} kind={kind} />}
+      {records.length === 0 && problem === undefined && (
+        <Nothing term={term} isMore={next !== undefined} isFirst={isFirst} kind={kind} />
+      )}
       <More
         to={next && addressOf(recordPath(name, kind), { q: term, after: next })}
         label={problem ? 'Continue' : 'Next'}
@@ -111,9 +117,17 @@ function List({ name, kind, term, page: { records, next, problem } }: ListProps)
   );
 }
 
-function Nothing({ term, isMore, kind }: { term: string | undefined; isMore: boolean; kind: RecordKind }) {
+interface NothingProps {
+  readonly term: string | undefined;
+  readonly isMore: boolean;
+  readonly isFirst: boolean;
+  readonly kind: RecordKind;
+}
+
+function Nothing({ term, isMore, isFirst, kind }: NothingProps) {
   if (isMore) return <p class="dim">None of the {kind} read so far. The list is longer.</p>;
   const { one, create } = KIND[kind];
+  if (!isFirst) return <p class="dim">No more {kind} follow.</p>;
   if (term !== undefined) return <p class="dim">No {one} matches.</p>;
   const how = create === undefined ? ` Create one in the application of the service; its API cannot.` : '';
   return (

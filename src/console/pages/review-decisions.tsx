@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listDecisions } from '../../engine/ledger/decisions.ts';
 import { afterNumber, pageOf } from '../api/shapes.ts';
 import { definePage } from '../page.ts';
-import { addressOf, Crumbs, Empty, More } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Empty, More, NoMore } from '../parts/parts.tsx';
 import { DecisionTable } from './review-parts.tsx';
 
 const PER_PAGE = 50;
@@ -25,7 +25,9 @@ export const reviewDecisions = definePage({
         </>
       ),
       body:
-        shown.length === 0 ? (
+        shown.length === 0 && after !== undefined ? (
+          <NoMore to="/review/decisions" />
+        ) : shown.length === 0 ? (
           <Empty title="There is no decision yet" />
         ) : (
           <>

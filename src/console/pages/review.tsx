@@ -9,7 +9,7 @@ import { reviewQuery } from '../api/filters.ts';
 import { pageOf } from '../api/shapes.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Button, Field, Select } from '../parts/inputs.tsx';
-import { addressOf, Chip, Empty, Foreign, Link, More, Section } from '../parts/parts.tsx';
+import { addressOf, Chip, Empty, Foreign, Link, More, NoMore, Section } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 import { groupAddress, itemAddress } from './review-parts.tsx';
 
@@ -38,7 +38,9 @@ export const review = definePage({
         </>
       ),
       body:
-        items.length === 0 ? (
+        items.length === 0 && query.after !== undefined ? (
+          <NoMore to={addressOf('/review', filter)} />
+        ) : items.length === 0 ? (
           <Nothing isFiltered={Object.values(query).some((value) => value !== undefined)} />
         ) : (
           <>

@@ -13,7 +13,7 @@ import { verdictWords } from '../../operator/run-words.ts';
 import { rowQuery, toRowFilter } from '../api/filters.ts';
 import { definePage } from '../page.ts';
 import { Field, Select } from '../parts/inputs.tsx';
-import { addressOf, Crumbs, Empty, Foreign, Link, More, Table } from '../parts/parts.tsx';
+import { addressOf, Crumbs, Empty, Foreign, Link, More, NoMore, Table } from '../parts/parts.tsx';
 import { Words } from '../parts/words.tsx';
 
 const PER_PAGE = 100;
@@ -50,7 +50,9 @@ export const rows = definePage({
       ),
       continuesAt: page.rows.length === 0 ? next : undefined,
       body:
-        page.rows.length === 0 && next === undefined ? (
+        page.rows.length === 0 && next === undefined && query.after !== undefined ? (
+          <NoMore to={addressOf(path, { ...query, after: undefined })} />
+        ) : page.rows.length === 0 && next === undefined ? (
           <Empty title="No row matches">
             <p>
               <a href={path}>Show all rows of the run</a>

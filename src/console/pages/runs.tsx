@@ -12,7 +12,7 @@ import { reportRuns } from '../../operator/run-report.ts';
 import { runQuery, toRunFilter } from '../api/filters.ts';
 import { definePage, type PageContext } from '../page.ts';
 import { Check, Days, Field, Select, Submit } from '../parts/inputs.tsx';
-import { addressOf, Empty, Link, More, Table, Time } from '../parts/parts.tsx';
+import { addressOf, Empty, Link, More, NoMore, Table, Time } from '../parts/parts.tsx';
 import { Counts, CountsBar, State } from '../parts/run-counts.tsx';
 
 const PER_PAGE = 50;
@@ -43,7 +43,9 @@ export const runs = definePage({
         </>
       ),
       body:
-        reports.length === 0 ? (
+        reports.length === 0 && query.after !== undefined ? (
+          <NoMore to={addressOf('/runs', { ...plain(query), after: undefined })} />
+        ) : reports.length === 0 ? (
           <Empty title={isFiltered ? 'No run matches' : 'Nothing has run yet'}>
             <p>{isFiltered ? <a href="/runs">Show all runs</a> : <a href="/syncs">Start a sync</a>}</p>
           </Empty>

@@ -119,6 +119,17 @@ export function Empty({ title, isPage, children }: { title: string; isPage?: boo
   );
 }
 
+/** Instead of a later page of a list that has no entries. `to`: the list. */
+export function NoMore({ to }: { readonly to: string }) {
+  return (
+    <Empty title="Nothing follows here">
+      <p>
+        What followed may have changed or been deleted meanwhile. <a href={to}>Show the list from its beginning</a>
+      </p>
+    </Empty>
+  );
+}
+
 export function Section({ title, side, children }: { title: Child; side?: Child; children: Child }) {
   return (
     <section>
