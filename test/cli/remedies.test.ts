@@ -56,7 +56,7 @@ test('rows of a run whose account has to be confirmed are sent after that', () =
       {},
       hintsFor((command) => `lockstep ${command}`, run),
     ),
-  ).toBe('To send it: first do what the message of the run says, then `lockstep runs resume run-1`.');
+  ).toBe('To send what is left: first do what the message of the run says, then `lockstep runs resume run-1`.');
 });
 
 test.each(AGAIN)('rows of a run that is %s %j are worked on again by: %s', (status, run, command) => {

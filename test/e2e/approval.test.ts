@@ -46,7 +46,7 @@ test('approved, its phases say how long each took, and that it waited for the ap
 
 test('declined, the command that its summary names sends it after all', async () => {
   const { stdout } = await load('n\n');
-  expect((await harness.paste(stdout, 'To send it')).code).toBe(0);
+  expect((await harness.paste(stdout, 'To send what is left')).code).toBe(0);
   expect((await harness.orders()).length).toBe(4);
 });
 

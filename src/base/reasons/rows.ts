@@ -24,7 +24,7 @@ export const ROW_REASONS = {
   NOT_APPROVED_YET: {
     meaning: 'A person approved only the first orders of the load, and this one comes after them. Nothing was sent.',
     sentence: 'Only orders before it were approved so far; nothing was sent.',
-    remedy: `To plan it again, with the others that are left: ${REMEDIES.AGAIN}.`,
+    remedy: `To plan again what is left: ${REMEDIES.AGAIN}.`,
   },
   REFUSED_BY_SERVICE: {
     meaning: 'The service refused the record, and its answer says so clearly. Nothing was written.',
@@ -34,7 +34,7 @@ export const ROW_REASONS = {
   NEVER_SENT: {
     meaning: 'The run has not sent the row.',
     sentence: 'It has not been sent.',
-    remedy: `To send it: ${REMEDIES.AGAIN}.`,
+    remedy: `To send what is left: ${REMEDIES.AGAIN}.`,
   },
   AWAITS_APPROVAL: {
     meaning: 'The run waits until a person approves what it would write. Nothing was sent.',
@@ -44,7 +44,7 @@ export const ROW_REASONS = {
   NOT_CONFIRMED: {
     meaning: 'The row was sent, or may have been, and no list has shown its record yet.',
     sentence: 'It was sent, or may have been, and no list has shown its record yet.',
-    remedy: `To settle it: ${REMEDIES.AGAIN}. Lockstep reads before it sends, so nothing is created twice.`,
+    remedy: `To settle what is left: ${REMEDIES.AGAIN}. Lockstep reads before it sends, so nothing is created twice.`,
   },
   GAVE_UP: {
     meaning: 'The row was sent as often as allowed, and no answer or read of the list confirmed it.',

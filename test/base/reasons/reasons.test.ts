@@ -83,7 +83,7 @@ test('returns nothing for a row without a reason', () => {
 });
 
 test('uses the general meaning when a fact is missing, and leaves gaps in a command to be filled in', () => {
-  expect(sentenceFor('NEVER_SENT', {})).toBe('It has not been sent. To send it: `lockstep runs retry RUN`.');
+  expect(sentenceFor('NEVER_SENT', {})).toBe('It has not been sent. To send what is left: `lockstep runs retry RUN`.');
 });
 
 test('cuts the values of a record that is longer than a sentence', () => {
