@@ -5,7 +5,7 @@ import { readDocument, type SettingsDocument } from './document.ts';
 import { guessDocument } from './guesses.ts';
 import type { Hidden } from './hidden.ts';
 import { explainIssue, listIssues, type Mistake, UNKNOWN_KEY } from './issues.ts';
-import { rightPlace } from './misplaced.ts';
+import { placeFinder } from './misplaced.ts';
 import { formatPath, formatProblem, type Problem } from './problems.ts';
 import { checkReferences } from './references.ts';
 import { type Overrides, resolveSettings } from './resolve.ts';
@@ -61,9 +61,11 @@ function findAll(value: unknown, issues: readonly z.core.$ZodIssue[]): Mistake[]
     .map((mistake) => (mistake.message === UNKNOWN_KEY ? withPlace(mistake) : mistake));
 }
 
+const rightPlace = placeFinder(settingsJsonSchema);
+
 /** Says in which map the key belongs. */
 function withPlace(mistake: Mistake): Mistake {
-  const place = rightPlace(mistake.path, settingsJsonSchema());
+  const place = rightPlace(mistake.path);
   return place === undefined
     ? mistake
     : {
