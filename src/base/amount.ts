@@ -228,9 +228,9 @@ const plain = ({ whole, fraction }: Pick<Parts, 'whole' | 'fraction'>) =>
 function isGrouped(whole: string, sign: '.' | ','): boolean {
   const groups = whole.split(sign);
   const [first = '', ...more] = groups;
-  if (!/^[1-9]\d{0,2}$/.test(first) || more.at(-1)?.length !== 3) return false;
-  if (more.every((group) => group.length === 3)) return true;
-  return first.length <= 2 && more.slice(0, -1).every((group) => group.length === 2); // 12,34,567
+  if (!/^[1-9]\d{0,2}$/.test(first) || !/^\d{3}$/.test(more.at(-1) ?? '')) return false;
+  if (more.every((group) => /^\d{3}$/.test(group))) return true;
+  return first.length <= 2 && more.slice(0, -1).every((group) => /^\d{2}$/.test(group)); // 12,34,567
 }
 
 /**

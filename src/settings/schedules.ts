@@ -48,7 +48,9 @@ export function cronProblem(text: string): string | undefined {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (reason.includes('day of month')) return `${quote(text)} never starts: no month that it names has that day`;
-    const plain = reason.replace(/^Constraint error, got value (\S+) expected range (\S+)$/, '$1 is not in $2');
+    const plain = reason
+      .replace(/^Constraint error, got (?:value|range) (\S+) expected range (\S+)$/, '$1 is not in $2')
+      .replace(/^NaN-NaN is/, 'a field is');
     return `not a cron expression: ${quote(text)} (${plain})`;
   }
 }

@@ -91,6 +91,7 @@ const CASES: readonly (readonly [cell: string, form: Parameters<typeof read>[1],
   ['(12.-)', books, '-12'],
   ['12.34.-', point, 'AMOUNT_NOT_A_NUMBER'],
   ['12.50.-', point, 'AMOUNT_NOT_A_NUMBER'],
+  ['10.,00.000.-', comma, 'AMOUNT_NOT_A_NUMBER'],
   ['12.---', point, 'AMOUNT_NOT_A_NUMBER'],
   ['12/', point, 'AMOUNT_NOT_A_NUMBER'],
   // Credit, debit, and two signs: which number is meant is not clear.

@@ -111,6 +111,7 @@ test.each([
   ['cron: "H 2 * * *"', 'schedule.cron: H is not supported'],
   ['cron: "@dayly"', 'schedule.cron: no cron alias "@dayly"; did you mean "@daily"?'],
   ['cron: "0 0 30 2 *"', 'schedule.cron: "0 0 30 2 *" never starts: no month that it names has that day'],
+  ['cron: "- 0 2 * * *"', 'schedule.cron: not a cron expression: "- 0 2 * * *" (a field is not in 0-59)'],
   [
     'cron: "0 2 * * *", timezone: Berlin',
     'schedule.timezone: expected an IANA time zone, such as Europe/Berlin, got "Berlin"; did you mean "Europe/Berlin"?',
