@@ -104,6 +104,10 @@ export async function openParts(options: WorkspaceOptions, keep: Keep): Promise<
       log,
     }),
   );
-  const queueNeeds = { redis: redis && { connection: redis.queue, prefix }, database: database.connection, log };
+  const queueNeeds = {
+    redis: redis && { connection: redis.queue, prefix, withoutWaiting: redis.withoutWaiting },
+    database: database.connection,
+    log,
+  };
   return { present, telemetry, database, queueNeeds, service, accounts, targets };
 }

@@ -17,9 +17,16 @@ export const MAX_CONCURRENCY_ON_POSTGRES = 8;
 /** Job ids are reused, and BullMQ silently ignores a job whose id it still stores. */
 export const FORGET = { removeOnComplete: true, removeOnFail: true };
 
+interface RedisOfQueue {
+  readonly connection: Redis | Cluster;
+  readonly prefix: string;
+  /** Waits until a worker has closed, or until the connection, which may be away, is given up. */
+  readonly withoutWaiting: (closing: Promise<void>) => Promise<void>;
+}
+
 export interface QueueNeeds {
   /** Used if given, otherwise `database`. */
-  readonly redis: { readonly connection: Redis | Cluster; readonly prefix: string } | undefined;
+  readonly redis: RedisOfQueue | undefined;
   readonly database: pg.PoolConfig;
   readonly log: Logger;
 }

@@ -115,8 +115,11 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
     work(processor, concurrency) {
       const stop = new AbortController();
       setMaxListeners(0, stop.signal); // every call in flight listens
+      const active = new Set<Promise<Processed>>();
       const process = async (job: QueuedJob, token?: string) => {
-        const processed = await processor(job.name, payloadSchema.parse(job.data), stop.signal);
+        const processing = processor(job.name, payloadSchema.parse(job.data), stop.signal);
+        active.add(processing);
+        const processed = await processing.finally(() => active.delete(processing));
         if (processed.status === 'over') return;
         // The job keeps its id and spends no attempt; it goes to the end of the queue of its priority.
         await job.moveToDelayed(Date.now() + Math.ceil(processed.inMs), token);
@@ -149,7 +152,9 @@ export function openQueue({ redis, database, log }: QueueNeeds): SharedQueue {
       return {
         async close() {
           stop.abort(new Error('the process is shutting down'));
-          await working.close();
+          // BullMQ's worker does not close while Redis is away; the ledger has what the jobs have done.
+          await (redis ? redis.withoutWaiting(working.close()) : working.close());
+          await Promise.allSettled(active);
         },
       };
     },

@@ -28,16 +28,19 @@ export async function openRedis(
   const nodes = readRedisNodes(url.reveal());
   const ofSentinel = sentinelPassword && (await readSecret(sentinelPassword, env));
   let isOpen = false;
+  let isLeaving = false;
+  const retryDelay = (times: number) => Math.min(times * 50, MAX_RETRY_MS);
   let why: string | undefined;
   const connect = (options: RedisOptions): Redis | Cluster => {
     const redis = clientOf(url.reveal(), nodes, {
+      retryStrategy: retryDelay,
       ...options,
       lazyConnect: true,
       connectTimeout: CONNECT_MS,
       // A master that has become a replica, or has lost its replicas: the connection goes to the new master.
       reconnectOnError: ({ message }) => /^(READONLY|NOREPLICAS)/.test(message),
       ...(ofSentinel !== undefined && { sentinelPassword: ofSentinel }),
-      sentinelRetryStrategy: (times) => (isOpen ? Math.min(times * 50, MAX_RETRY_MS) : null),
+      sentinelRetryStrategy: (times) => (isOpen ? retryDelay(times) : null),
     });
     if (redis instanceof Redis) bearLaterErrors(redis);
     redis.on('+node', bearLaterErrors);
@@ -50,7 +53,19 @@ export async function openRedis(
     });
   };
   const budget = connect({ maxRetriesPerRequest: 1, socketTimeout: BUDGET_SILENCE_MS });
-  const queue = connect({ maxRetriesPerRequest: null, socketTimeout: QUEUE_SILENCE_MS });
+  const queue = connect({
+    maxRetriesPerRequest: null,
+    socketTimeout: QUEUE_SILENCE_MS,
+    retryStrategy: (times) => (isLeaving ? null : retryDelay(times)),
+  });
+  /** Waits for `closing`. Meanwhile the queue fails if its connection is lost, so that a process can stop while Redis is away. */
+  const withoutWaiting = async (closing: Promise<void>): Promise<void> => {
+    const once = (event: 'ready' | 'end') =>
+      queue.status === event ? Promise.resolve() : new Promise<void>((resolve) => queue.once(event, () => resolve()));
+    isLeaving = true;
+    await Promise.race([Promise.all([closing, once('ready')]), once('end')]);
+    isLeaving = false;
+  };
   const close = async () => {
     for (const redis of [budget, queue]) redis.disconnect();
   };
@@ -89,7 +104,7 @@ export async function openRedis(
     );
   }
   isOpen = true;
-  return { queue, budget, close };
+  return { queue, budget, withoutWaiting, close };
 }
 
 function clientOf(url: string, nodes: ReturnType<typeof readRedisNodes>, options: RedisOptions): Redis | Cluster {
@@ -109,6 +124,7 @@ function clientOf(url: string, nodes: ReturnType<typeof readRedisNodes>, options
   return new Cluster(hosts, {
     lazyConnect: true,
     slotsRefreshInterval: REFRESH_MS,
+    ...(login.retryStrategy && { clusterRetryStrategy: login.retryStrategy }),
     redisOptions: { ...login, ...(tls && { tls }) },
     // The certificates of managed Clusters have names, not addresses.
     ...(tls && { dnsLookup: (host, answer) => answer(null, host) }),

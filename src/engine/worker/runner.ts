@@ -141,8 +141,8 @@ export async function startRunner(needs: RunnerNeeds): Promise<Runner> {
     attended: () => (isEveryRun ? undefined : [...attended]),
     close() {
       closing ??= (async () => {
-        await looking.close();
-        await working.close(); // also aborts the signal of parked jobs
+        // Together: a look may wait for a lost Redis until the queue stops waiting. Also aborts the signal of parked jobs.
+        await Promise.all([looking.close(), working.close()]);
         await parking.empty();
         await leave().catch(() => undefined); // with the database gone, the notes end by themselves
       })();

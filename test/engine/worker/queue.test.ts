@@ -110,7 +110,9 @@ describeWithRedis('the queue on Redis', ({ url }) => {
   });
   afterAll(() => connection.quit());
 
-  const open = async (prefix: string) => openQueue({ redis: { connection, prefix }, database: {}, log });
+  const withoutWaiting = (closing: Promise<void>) => closing;
+  const open = async (prefix: string) =>
+    openQueue({ redis: { connection, prefix, withoutWaiting }, database: {}, log });
   queueSuite(open);
   sharedQueueSuite(open);
 });

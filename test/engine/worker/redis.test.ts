@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { aborted } from '../../../src/cli/signals.ts';
 import { createRedisStore } from '../../../src/client/budget/redis-store.ts';
 import { openQueue } from '../../../src/engine/worker/queue.ts';
 import { openRedis } from '../../../src/engine/worker/redis.ts';
@@ -30,7 +31,11 @@ async function open(url: string, env: Readonly<Record<string, string>> = {}) {
   const sentinelPassword = env.OF_SENTINEL && ({ from: 'env', name: 'OF_SENTINEL', where: 'redis' } as const);
   const settings = { url: new Hidden(url, 'the URL'), prefix: PREFIX, sentinelPassword: sentinelPassword || undefined };
   const redis = await openRedis(settings, env, log);
-  const queue = openQueue({ redis: { connection: redis.queue, prefix: PREFIX }, database: {}, log });
+  const queue = openQueue({
+    redis: { connection: redis.queue, prefix: PREFIX, withoutWaiting: redis.withoutWaiting },
+    database: {},
+    log,
+  });
   onTestFinished(async () => {
     await queue.close();
     await redis.close();
@@ -93,6 +98,25 @@ describeWithRedis('Redis on several nodes', ({ url: single }) => {
     const acquired = () => opened.store.acquire('one', TOKEN).catch(() => undefined);
     await expect.poll(acquired).toMatchObject({ granted: 1 });
     await use(opened, ['new']);
+  });
+
+  test('a worker and a queue close while Redis is away', async () => {
+    const redis = await startOwnRedis(await folder(), AT_ONCE);
+    if (!redis) throw new Error('no Redis is installed');
+    const { queue } = await open(redis.url);
+    let isBegun = false;
+    const working = queue.work(async (_, __, signal) => {
+      isBegun = true;
+      await aborted(signal);
+      return { status: 'again', inMs: 0 };
+    }, 2);
+    await queue.add('job', { runId: 'a' }, { id: 'a.job', isUrgent: false });
+    await expect.poll(() => isBegun).toBe(true);
+    await redis.close();
+    const looking = queue.limitDelays().catch(() => undefined);
+    await working.close();
+    await queue.close();
+    await looking;
   });
 
   test('a URL of another form than Redis needs is refused with the form that it needs', async () => {
