@@ -84,7 +84,8 @@ test('shows until when an account waits for the rate limit of its service', asyn
   for (const retryAfterMs of [600_000, 1_000])
     recorder.called('acme', { outcome: { status: 'limited', httpStatus: 429, retryAfterMs } } as CallEvent); // as: all that is read
   await recorder.close();
-  await addBudgetUse(database.pool, 'acme', { calls: 9, limited: 0, waitedMs: 0, perSecond: 0.2 });
+  for (const perSecond of [0.1, 0.2, undefined])
+    await addBudgetUse(database.pool, 'acme', { calls: 9, limited: 0, waitedMs: 0, perSecond });
   expect((await status()).stdout).toMatch(
     /acme +12 calls a minute when last used \(at most 30 calls a minute\) +waits for the rate limit until \d{4}-.* UTC\n/,
   );

@@ -22,6 +22,7 @@ export interface BudgetMinute {
   readonly calls: number;
   readonly limited: number;
   readonly waitedMs: number;
+  /** What the budget allowed at last; of several minutes, the lowest. */
   readonly perSecond: number | null;
 }
 
@@ -39,7 +40,7 @@ export async function addBudgetUse(db: Queryable, scope: string, use: BudgetUse)
     `insert into ledger.budget_minutes as m (scope, minute, calls, limited, waited_ms, per_second, paused_until)
      values ($1, date_trunc('minute', clock_timestamp()), $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 ms')
      on conflict (scope, minute) do update set calls = m.calls + excluded.calls, limited = m.limited + excluded.limited,
-       waited_ms = m.waited_ms + excluded.waited_ms, per_second = least(m.per_second, excluded.per_second),
+       waited_ms = m.waited_ms + excluded.waited_ms, per_second = coalesce(excluded.per_second, m.per_second),
        paused_until = greatest(m.paused_until, excluded.paused_until)`,
     [scope, calls, limited, waitedMs, perSecond, pausedForMs],
   );
