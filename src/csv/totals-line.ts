@@ -32,10 +32,16 @@ const TOTALS = new RegExp(
 /**
  * No order has such a number, and none is described so; but a customer may be called so, if the row has a number
  * or names the customer by more than a name. `above`: the name in the row above. A spreadsheet adds "Ann Lee Total" below the rows of Ann Lee.
+ * Where a row names neither an order nor a customer, its first filled cell may say so, such as below the dates.
  */
-export function isTotals({ order_id, description, ...values }: OrderValues, above: string): boolean {
-  const name = isFound(values) ? '' : (values.customer_name ?? '');
-  const behind = name.startsWith(`${above} `) ? name.slice(above.length + 1) : '';
+export function isTotals(
+  { order_id, description, ...values }: OrderValues,
+  cells: readonly string[],
+  above: string,
+): boolean {
+  const first = cells.find((cell) => cell.trim() !== '')?.trim();
+  const name = isFound(values) ? '' : (values.customer_name ?? first);
+  const behind = name?.startsWith(`${above} `) ? name.slice(above.length + 1) : '';
   return [order_id ?? name, description, behind].some((cell) => cell !== undefined && TOTALS.test(cell));
 }
 

@@ -130,7 +130,8 @@ export class RowValidator {
     if (header !== undefined)
       return this.#withProblems(line, cells, values, [rowProblem('HEADER_CHANGED', { line, header, isHeader })]);
     if (label !== undefined) values.order_id ??= label;
-    if (isTotals(values, this.#above.name) || this.#isSum(values)) problems.push(rowProblem('TOTALS_ROW', { line }));
+    if (isTotals(values, cells, this.#above.name) || this.#isSum(values))
+      problems.push(rowProblem('TOTALS_ROW', { line }));
     if (problems.length > 0 || !hasCustomer(values)) return this.#withProblems(line, cells, values, problems);
     return { status: 'valid', line, cells, values, warnings: NONE, isUnended: row.isUnended };
   }

@@ -135,6 +135,12 @@ test.each([
   ]);
 });
 
+test('a line of totals whose name is below the dates is no item of the order above', async () => {
+  const rows = ['1 May,1001,Ann Lee,5', 'Total,,,5', '2 May,1002,Bo Fay,6', '3 May,,,7', 'Total,1003,Cy Ito,8'];
+  const { rows: checked } = await loaded(`Date,Num,Customer,Amount\n${rows.join('\n')}\n`);
+  expect(verdicts(checked)).toEqual(['2 ok', '3 TOTALS_ROW', '4 ok', '5 NO_CUSTOMER', '6 ok']);
+});
+
 test('a line of totals below the rows of a customer is no order of a customer of that name', async () => {
   const rows = [
     'Ann Lee,30',
