@@ -29,6 +29,11 @@ async function planned(csv: string, how: LoadHow): Promise<string> {
   return (await ended(harness.database, begun.run.id)).id;
 }
 
+test('a plan shows the name of a customer to create as it will be written', async () => {
+  const run = await planned('order_id,customer_name,amount\nN-1,Ana Pérez,5\n', { createCustomers: true });
+  expect((await look(`/runs/${run}`)).words).toContain('N-1 line 2 Ana Pérez is created first');
+});
+
 test('a load shows what it creates, what it updates from old to new, what it skips, and the customers to make', async () => {
   await harness.load(ordersCsv(3));
   const changed = [

@@ -152,7 +152,7 @@ export async function pageOfShown(
     `select s.n::float8 as n, s.source_id as source, i.label, coalesce(p.action, 'create') as action,
        p.record_id as record, coalesce(p.fields, i.fields) as fields, s.was,
        case when u.job = 'orders' then coalesce(to_jsonb(${CUSTOMER}), i.customer) end as customer,
-       case when u.job = 'orders' then coalesce(i.email, i.phone, i.name) end as "customerName"
+       case when u.job = 'orders' then coalesce(i.email, i.phone, i.customer->>'full_name', i.name) end as "customerName"
      from ledger.runs u join ledger.shown s on s.run_id = u.id join ${ORDERS} on i.run_id = s.run_id and i.n = s.n
        left join ledger.plans p on p.run_id = s.run_id and p.n = s.n
      where u.id = $1 and s.n > $2 and ($3::boolean is null or (s.was is not null) = $3) order by s.n limit $4`,
