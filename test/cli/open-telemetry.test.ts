@@ -1,6 +1,8 @@
 /** When the packages for traces are loaded, and what is said if they are missing. */
+import path from 'node:path';
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { shellWord } from '../../src/base/reasons/template.ts';
 import { openTelemetry } from '../../src/cli/workspace/open-telemetry.ts';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
@@ -23,5 +25,7 @@ test.each([{}, { ...ENDPOINT, OTEL_SDK_DISABLED: 'true' }, { ...ENDPOINT, OTEL_T
 test('says which packages to install if they are missing, and continues without traces', async () => {
   const { logged, opened } = opening(ENDPOINT);
   expect(await opened).toBeUndefined();
-  expect(logged).toEqual([expect.stringContaining('npm install --no-save @opentelemetry/sdk-trace@2')]);
+  const root = path.resolve(import.meta.dirname, '../..');
+  const install = `npm install --no-save --prefix ${shellWord(root)} @opentelemetry/sdk-trace@2`;
+  expect(logged).toEqual([expect.stringContaining(install)]);
 });

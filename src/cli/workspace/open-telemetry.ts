@@ -1,10 +1,19 @@
 /** Starts the export of traces if the environment names a receiver. Its packages are optional, and loaded only then. */
+import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
 import { codeOf } from '../../base/errors.ts';
+import { shellWord } from '../../base/reasons/template.ts';
 import type { Telemetry } from './telemetry.ts';
 
-const INSTALL =
-  'npm install --no-save @opentelemetry/sdk-trace@2 @opentelemetry/resources@2 @opentelemetry/exporter-trace-otlp-http@0.223';
+/** For the folder in whose node_modules Lockstep finds its packages: it need not be the working directory. */
+function installCommand(): string {
+  const [prefix = ''] = createRequire(import.meta.url)
+    .resolve('@opentelemetry/api')
+    .split(/[/\\]node_modules[/\\]/);
+  const packages =
+    '@opentelemetry/sdk-trace@2 @opentelemetry/resources@2 @opentelemetry/exporter-trace-otlp-http@0.223';
+  return `npm install --no-save --prefix ${shellWord(prefix)} ${packages}`;
+}
 
 /** Undefined if traces are not wanted, or if packages are missing, which is logged. `load`: for tests. */
 export async function openTelemetry(
@@ -18,7 +27,7 @@ export async function openTelemetry(
     return (await load()).startTelemetry(env, log);
   } catch (error) {
     if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    log.warn(`no traces are exported: packages of OpenTelemetry are missing. Install them beside Lockstep: ${INSTALL}`);
+    log.warn(`no traces are exported: packages of OpenTelemetry are missing. Install them with: ${installCommand()}`);
     return undefined;
   }
 }
