@@ -49,10 +49,14 @@ outcome, whose \`status\` is one of these:
 | \`not-sent\` | the call was not sent; \`reason\` and \`message\` say why |
 | \`unknown\` | the call was sent, and may have been applied: read the record before you send it again; \`reason\` and \`message\` say why |
 
-The client retries nothing, except that a path that seems to be missing is tried once under the other prefix, and once without a slash
-that an earlier redirect asked for, and that a read is repeated
-where a redirect leads to the same path under the other prefix or with a slash at its end. The client makes \`requestsPerSecond\` calls a
-second at most. It does not know of other clients and processes with the same key; the processes of a workspace share one budget. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
+The client repeats a call in three cases only, and once in each:
+
+- The path seems to be missing. The client tries it under the other prefix.
+- The path seems to be missing with a slash at its end, for which an earlier redirect asked. The client tries it without the slash.
+- A read is redirected to the same path under the other prefix, or with a slash at its end. The client reads there.
+
+The client makes \`requestsPerSecond\` calls a second at most. It does not know of other clients and processes with the same key; the
+processes of a workspace share one budget. An integer that a number cannot hold exactly comes as an object with its \`digits\`.
 
 Every method also takes \`signal\` and \`timeoutMs\` (1 to 3,600,000). In the table, a question mark means that a member may be left out. *Again* says whether a
 call can be sent again: where it says no, each call is applied. *Shown by* names the read that shows whether a call was applied.
