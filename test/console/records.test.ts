@@ -101,6 +101,9 @@ describe.runIf(CHROMIUM)('records', () => {
     await page.getByLabel('organization').fill('Acme');
     await page.getByRole('button', { name: 'Save' }).click();
     expect(await page.textContent('h1')).toBe('Ann');
+    const names = await page.locator('dl.facts dt').allTextContents();
+    expect(names.slice(0, 3)).toEqual(['full_name', 'email', 'organization']); // as in the form
+    expect(names).toContain('created_at');
     await open(page, 'tasks/new');
     await page.getByLabel('taskName').fill('Call Ann');
     await page.getByLabel('endDate').fill('2026-12-01T10:00:00');

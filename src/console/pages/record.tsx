@@ -10,7 +10,7 @@ import { requireOperator } from '../access/guard.ts';
 import { definePage } from '../page.ts';
 import { Button, Field, Hidden, Submit } from '../parts/inputs.tsx';
 import { Chip, Fact, Foreign, Section, Title } from '../parts/parts.tsx';
-import { shownOf } from '../records/fields.ts';
+import { bodyFields, shownOf } from '../records/fields.ts';
 import { hasKey } from '../records/import.ts';
 import { KIND, RECORD_KINDS, type RecordKind } from '../records/kinds.ts';
 import { accountOf, Fields, Kinds, openCallsOf, Unread, WriteForm } from '../records/parts.tsx';
@@ -96,9 +96,12 @@ interface RecordProps {
   readonly record: JsonObject;
 }
 
-/** Everything that the service answered. */
+/** Everything that the service answered, first what the form for a new record has, in its order. */
 function Members({ record, account, kind }: { record: JsonObject; account: string; kind: RecordKind }) {
-  const filled = Object.entries(record).filter(([, value]) => valueWords(value) !== '');
+  const { create } = KIND[kind];
+  const first = create === undefined ? [] : bodyFields(create).filter(({ name }) => name in record);
+  const inOrder = { ...Object.fromEntries(first.map(({ name }) => [name, record[name]])), ...record };
+  const filled = Object.entries(inOrder).filter(([, value]) => valueWords(value) !== '');
   return (
     <dl class="facts">
       {filled.map(([name, value]) => (
