@@ -207,12 +207,14 @@ export function importBody(
 const TRUE_WORDS = new Set(['1', 'true', 'yes', 'y', 't', 'on']);
 const FALSE_WORDS = new Set(['0', 'false', 'no', 'n', 'f', 'off']);
 
-/** A flag as services send it: true, 1, "1", "true", "yes", "Y" and their opposites; undefined for anything else. */
+/** A flag as services send it: true, 1, "1", "1.00", "true", "yes", "Y" and their opposites; undefined for anything else. */
 export function flagOf(value: unknown): boolean | undefined {
-  const text = typeof value === 'string' ? value.trim().toLowerCase() : value;
-  if (text === true || text === 1 || TRUE_WORDS.has(String(text))) return true;
-  if (text === false || text === 0 || FALSE_WORDS.has(String(text))) return false;
-  return undefined;
+  const word = String(value)
+    .trim()
+    .toLowerCase()
+    .replace(/^([01])\.0+$/, '$1');
+  if (TRUE_WORDS.has(word)) return true;
+  return FALSE_WORDS.has(word) ? false : undefined;
 }
 
 /**

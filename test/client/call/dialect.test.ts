@@ -110,9 +110,9 @@ test('refuses settings with an unknown word', () => {
 });
 
 test('reads flags in the forms that services send', () => {
-  expect([true, 1, '1', 'true', 'TRUE ', 'yes'].map(flagOf)).toEqual(Array(6).fill(true));
-  expect([false, 0, '0', 'false', 'No'].map(flagOf)).toEqual(Array(5).fill(false));
-  expect([null, undefined, 2, '', 'done', {}].map(flagOf)).toEqual(Array(6).fill(undefined));
+  expect([true, 1, '1', '1.00', 'true', 'TRUE ', 'yes'].map(flagOf)).toEqual(Array(7).fill(true));
+  expect([false, 0, '0', '0.0', 'false', 'No'].map(flagOf)).toEqual(Array(6).fill(false));
+  expect([null, undefined, 2, '', '1.5', '10', 'done', {}].map(flagOf)).toEqual(Array(8).fill(undefined));
 });
 
 test('equal amounts have one spelling', () => {
