@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { LockstepError, wrongUse } from '../base/errors.ts';
 import { otherScope } from '../engine/account/identity.ts';
 import { approveRun, awaitsApproval, declineRun, NOT_APPROVED } from '../engine/ledger/approval.ts';
+import { NEXT_AUDIT_MINUTES } from '../engine/ledger/audit-debts.ts';
 import { isHalfRead, runRemedy } from '../engine/ledger/run-remedy.ts';
 import { acknowledgeRun, cancelledBy, endRun, resumeRun } from '../engine/ledger/run-status.ts';
 import { isUnfinished, type Run, readRun } from '../engine/ledger/runs.ts';
@@ -36,9 +37,16 @@ async function cancelAsItIs(db: Transactional, run: Run, by: string, declines: b
     throw wrongUse(message, 'APPROVAL_OVER');
   }
   if (isHalfRead(run)) await forgetReceived(db, run.id);
-  const why = cancelledBy(by, isHalfRead(run));
+  const why = cancelledBy(by, whatCancelled(run));
   const ended = await (awaitsApproval(run) ? declineRun(db, run.id, by) : endRun(db, run.id, 'cancelled', why));
   if (!ended) throw alreadyEnded(run, 'There is nothing to cancel.');
+}
+
+/** What a person has to know about the cancelled run; undefined if it is what they expect. */
+function whatCancelled(run: Run): string | undefined {
+  if (isHalfRead(run)) return ' before the whole file was read: nothing was sent. To load the file, load it again.';
+  if (run.type !== 'audit') return undefined;
+  return `. The audit is still due: a worker makes it again after ${NEXT_AUDIT_MINUTES} minutes.`;
 }
 
 /** Keeps that a person knows what is wrong with an ended run: status and alerts leave it out. @throws LockstepError RUN_UNFINISHED, RUN_ACKNOWLEDGED */

@@ -1,8 +1,8 @@
-/** Two people act on one run: the slower one has read it before the faster one acted. */
+/** What people do with a run, also two of them: the slower one has read it before the faster one acted. */
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { approvalOf } from '../../src/engine/ledger/approval.ts';
 import { endRun } from '../../src/engine/ledger/run-status.ts';
-import { type Run, readRun } from '../../src/engine/ledger/runs.ts';
+import { type Run, readRun, startRun } from '../../src/engine/ledger/runs.ts';
 import { acknowledgeProblems, cancelRun, reopenRun, retryLoad } from '../../src/operator/run-actions.ts';
 import { openOrdersHarness, ordersCsv } from '../support/harness/orders.ts';
 import { anError } from '../support/matchers.ts';
@@ -53,6 +53,17 @@ test('a plan that was approved just now is not declined', async () => {
   await expect(cancelRun(pool, run, 'ben@office', true)).rejects.toMatchObject({ code: 'APPROVAL_OVER' });
   await cancelRun(pool, run, 'ben@office');
   expect((await now(run)).error).toBe('Cancelled by ben@office: nothing more is sent.');
+});
+
+test('a cancelled audit says that it is made again', async () => {
+  const begun = await startRun(pool, {
+    ...{ sync: 'audit:test:orders', type: 'audit', account: 'test', scope: 'test', resource: 'audit:orders' },
+    ...{ lane: 'batch', dryRun: false, phase: 'audit-list', options: { resource: 'orders' } },
+  });
+  const { run } = begun;
+  await cancelRun(pool, run, 'ben@office');
+  const said = 'Cancelled by ben@office. The audit is still due: a worker makes it again after 10 minutes.';
+  expect((await now(run)).error).toBe(said);
 });
 
 test('a run that ended just now is not cancelled, and the message says how it ended', async () => {

@@ -56,7 +56,7 @@ export async function isCutOff(
   const isUnclear = !wasLonger && (highestId === undefined ? longest === undefined : await hasNext(highestId));
   if (!isUnclear && !wasLonger && !run.dryRun) await distrustList(pool, run.scope, kind);
   const check = isUnclear
-    ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, and start again`
+    ? `nothing shows that it is complete, so none of the records missing from it are created. If it has more, set the name of the page parameter in the account’s dialect.pageParam. If it is complete, create one more ${singular(kind)} at the service, then run the sync again, or load the file again (\`--again\`)`
     : `check on the service’s platform whether there are more, because a run may create those again`;
   const list = `the list of ${kind} has `;
   const isNoted = run.notes.some((note) => note.startsWith(list) && note.endsWith(check));

@@ -185,8 +185,8 @@ export async function violationsFoundBy(db: Queryable, runIds: readonly string[]
   return found.rows;
 }
 
-/** An audit that left debts unpaid, because it failed or the list was incomplete, is retried after this time. */
-const NEXT_TRY_MINUTES = 10;
+/** An audit that left debts unpaid, because it failed, was cancelled or the list was incomplete, is made again after this time. */
+export const NEXT_AUDIT_MINUTES = 10;
 
 /** SQL: an audit reads the whole list, so a due debt waits this long for debts of the list that are due soon. */
 const WAIT_FOR_MORE = `${SETTLES_UNTIL_AUDIT} * d.settle_ms * interval '1 ms'`;
@@ -200,7 +200,7 @@ export async function dueAudits(
     `select min(n.name) as account, d.scope, d.resource from ledger.accounts n join (
        select d.scope, d.resource from ${OPEN_DEBTS} and ${IS_PAYABLE} and not exists (select 1 from ledger.runs a
            where a.job = 'audit' and a.scope = d.scope and a.options->>'resource' = d.resource
-             and a.created_at >= ${DUE_AT} and a.ended_at > clock_timestamp() - interval '${NEXT_TRY_MINUTES} min')
+             and a.created_at >= ${DUE_AT} and a.ended_at > clock_timestamp() - interval '${NEXT_AUDIT_MINUTES} min')
          group by d.scope, d.resource
          having max(${DUE_AT}) <= clock_timestamp() or min(${DUE_AT} + ${WAIT_FOR_MORE}) <= clock_timestamp()) d
        on d.scope = n.scope where n.name = any($1) group by d.scope, d.resource`,

@@ -16,12 +16,9 @@ interface RunError {
 
 export const CANCELLED = 'CANCELLED';
 
-/** What a run that a person cancelled keeps with it. `isHalfRead`: a load whose file was being read. */
-export function cancelledBy(by: string, isHalfRead = false): RunError {
-  const message = isHalfRead
-    ? `Cancelled by ${by} before the whole file was read: nothing was sent. To load the file, load it again.`
-    : `Cancelled by ${by}: nothing more is sent.`;
-  return { code: CANCELLED, message };
+/** What a run that a person cancelled keeps with it. `what`: how its message ends. */
+export function cancelledBy(by: string, what = ': nothing more is sent.'): RunError {
+  return { code: CANCELLED, message: `Cancelled by ${by}${what}` };
 }
 
 /**
