@@ -180,19 +180,14 @@ export class Overview {
   #currencyNote(signs: readonly string[]): readonly string[] {
     const tally = this.#currency;
     const why = 'and an order has no currency: all amounts are sent as plain numbers';
-    if (tally?.isKind)
-      return [
-        `the orders have different currencies (${tally.words()}), ${why}. To load only one, delete the others from the file, or ${tally.example()}`,
-      ];
+    if (tally?.isKind) return [`the orders have different currencies (${tally.words()}), ${why}. ${tally.onlyOne()}`];
     return signs.length > 1 ? [`the amounts are in ${signs.join(', ')}, ${why}`] : [];
   }
 }
 
 function kindNote(what: 'statuses' | 'kinds', tally: Tally | undefined): readonly string[] {
   if (!tally?.isKind) return [];
-  return [
-    `the orders have different ${what} (${tally.words()}), and all are loaded. To load only one, delete the others from the file, or ${tally.example()}`,
-  ];
+  return [`the orders have different ${what} (${tally.words()}), and all are loaded. ${tally.onlyOne()}`];
 }
 
 type ReversalTallies = Readonly<Record<keyof ReversalColumns | 'status', Tally | undefined>>;

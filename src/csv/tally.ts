@@ -44,10 +44,11 @@ export class Tally {
     return `column "${this.name}": ${[...values, ...(this.#more > 0 ? [`${formatCount(this.#more)} × others`] : [])].join(', ')}`;
   }
 
-  /** An option that selects the orders with the most frequent value. */
-  example(): string {
+  /** How to load only the orders with one value, such as the most frequent. */
+  onlyOne(): string {
     const value = this.#sorted().find(({ text }) => text !== '')?.text ?? '';
-    return `choose one when you load it (\`--where ${shellWord(`${this.name}=${value}`)}\`)`;
+    const option = `--where ${shellWord(`${this.name}=${value}`)}`;
+    return `To load only the orders with one of these values, choose it when you load the file (\`${option}\`), or delete the others from the file`;
   }
 
   /** Options that select the orders with one of the values, or without all of them. */

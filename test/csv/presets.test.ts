@@ -296,8 +296,8 @@ test('a note counts the statuses and the currencies of the orders, with the opti
   const { orders, notes } = await told(`${OWN_WITH_STATUS}currency: Money\n`);
   expect(orders).toEqual(['A', 'B', 'C', 'D', 'invalid']);
   expect(notes).toEqual([
-    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded), and all are loaded. To load only one, delete the others from the file, or choose one when you load it (`--where State=Paid`)',
-    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD), and an order has no currency: all amounts are sent as plain numbers. To load only one, delete the others from the file, or choose one when you load it (`--where Money=EUR`)',
+    'the orders have different statuses (column "State": 2 × Paid, 1 × failed, 1 × Refunded), and all are loaded. To load only the orders with one of these values, choose it when you load the file (`--where State=Paid`), or delete the others from the file',
+    'the orders have different currencies (column "Money": 3 × EUR, 1 × USD), and an order has no currency: all amounts are sent as plain numbers. To load only the orders with one of these values, choose it when you load the file (`--where Money=EUR`), or delete the others from the file',
   ]);
 });
 

@@ -134,7 +134,7 @@ test('says which statuses and currencies a file has, and --where loads only some
   );
   expect(
     planned.text.match(
-      /To load only one, delete the others from the file, or choose one when you load it \(`--where Currency=eur`\)\./g,
+      /To load only the orders with one of these values, choose it when you load the file \(`--where Currency=eur`\), or delete the others from the file\./g,
     ),
   ).toHaveLength(1);
   const { code, json } = await load(file, '--where', 'Status=paid');
