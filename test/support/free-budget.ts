@@ -33,7 +33,6 @@ export function freeBudget(
   let successes = 0;
   const nobodyWaited = { p50Ms: undefined, p99Ms: undefined };
   return {
-    limits: { ratePerSecond: 1000, burst: 1000, concurrency: 16 },
     takes,
     limits429,
     hints,

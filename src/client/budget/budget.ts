@@ -202,7 +202,6 @@ export interface BudgetStats {
 
 /** One key's budget in this process: one acquirer feeds all its callers. */
 export interface Budget {
-  readonly limits: BudgetLimits;
   /**
    * Resolves when a call may be sent now: send it in the same tick. Throws the signal's reason when aborted,
    * BUDGET_STORE_AWAY when the store is unreachable, BUDGET_CLOSED after `close`, and BUDGET_COST for a cost above the

@@ -56,7 +56,7 @@ export function createBudget(options: BudgetOptions): Budget {
 }
 
 class KeyBudget implements Budget {
-  readonly limits: BudgetLimits;
+  readonly #limits: BudgetLimits;
   readonly #key: string;
   readonly #now: () => number;
   readonly #leases: Leases;
@@ -77,7 +77,7 @@ class KeyBudget implements Budget {
 
   constructor({ key, limits, store, now = elapsedMs, storeTimeoutMs = 2000, ...more }: BudgetOptions) {
     const safe = safeLimits(limits);
-    this.limits = limits;
+    this.#limits = limits;
     this.#key = key;
     this.#now = now;
     this.#slots = new SlotLease(limits.concurrency, more.process);
@@ -103,7 +103,7 @@ class KeyBudget implements Budget {
     options.signal?.throwIfAborted();
     if (this.#isClosed) throw closedError(this.#key);
     const { lane, cost = 1 } = options;
-    assertCost(this.#key, cost, this.limits.burst);
+    assertCost(this.#key, cost, this.#limits.burst);
     const nowMs = this.#now();
     const token = this.#queue.size === 0 ? this.#usableToken(nowMs) : undefined;
     if (token && token.cost >= cost) return this.#admit(lane, nowMs, nowMs);
@@ -269,7 +269,7 @@ class KeyBudget implements Budget {
   }
 
   #load(): Load {
-    const soon = Math.ceil((this.#leases.ratePerSecond ?? this.limits.ratePerSecond) * LEASE_S) + 1;
+    const soon = Math.ceil((this.#leases.ratePerSecond ?? this.#limits.ratePerSecond) * LEASE_S) + 1;
     return { inFlight: this.#inFlight, waiting: Math.min(this.#queue.size, soon) };
   }
 
