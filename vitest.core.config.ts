@@ -1,7 +1,7 @@
 import { mergeConfig } from 'vitest/config';
 import all from './vitest.config.ts';
 
-/** Whole commands and runs, processes, vendors, clocks, races, random cases and broken answers: what core, to run while working, leaves out. */
+/** Whole commands and runs, processes, vendors and their exports, clocks, races, random cases and broken answers: what core, to run while working, leaves out. */
 const LEFT_OUT = [
   'e2e/**/*',
   'jobs/**/*',
@@ -9,12 +9,12 @@ const LEFT_OUT = [
   'cli/run',
   'console/**/*',
   'operator/{alerts/*,run-actions}',
-  'cli/{call,check-mapping,console-commands,data,doctor,health,ledger,links,roles,runs,syncs,targets}',
+  'cli/{call,check-mapping,console-commands,data,doctor,health,ledger,links,roles,runs,runs-export,service-admin,status,syncs,targets,usage}',
   'client/budget/{concurrency,discovery,postgres-store,redis-store,set-clocks}',
   'client/call/{bad-bodies,reset}',
   'client/lists/scan-drift',
   'engine/create-protocol',
-  'csv/hostile',
+  'csv/{exports,hostile,reports,shop-exports}',
   'engine/account/{reads,same-tenant}',
   'engine/dispatch/conformance',
   'engine/ledger/{transitions,schedules-model,upgrade,retention/prune,matching/{*-property,recall-contacts}}',
@@ -25,7 +25,8 @@ const LEFT_OUT = [
   'mirror/targets/*',
   'mirror/tasks/new-items',
   'fuzz/*',
-  'service/{connections,tenant-matrix}',
+  'service/{batches,commits,connections,faults,lifecycle,tenant-matrix}',
+  'settings/http-targets',
   'storage/embedded/**/*',
   'support/harness/*',
 ].map((files) => `test/${files}.test.ts`);
