@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { openAsana } from '../../../src/mirror/targets/asana/asana.ts';
 import { asanaSettings, startAsana } from '../../support/asana-standin.ts';
 import { context, deliveryOf, needsOf } from '../../support/item-vendor.ts';
-import { anOutcome } from '../../support/matchers.ts';
 import { itemSuite } from './item-suite.ts';
 import { manyItemsSuite, readMany } from './many-items-suite.ts';
 import { VendorBed } from './vendor-bed.ts';
@@ -86,12 +85,6 @@ test('what Asana says of a refused write is in the dead letter', async () => {
     context(),
   );
   expect(outcome).toMatchObject({ status: 'refused', detail: expect.stringContaining('completed: Blocked') });
-});
-
-test('a missing project is refused when a task is to be created', async () => {
-  bed.harness.vendor.next(bed.harness.missing);
-  const outcome = await bed.target.deliver(deliveryOf(), context());
-  expect(outcome).toMatchObject(anOutcome('refused', 'PLACE_MISSING', '555'));
 });
 
 test('an approval is approved by a completed task, and rejected when its task is gone', async () => {

@@ -141,8 +141,3 @@ test.each([
     anOutcome('disabled', 'TOKEN_REFUSED', `${message}; check this target's token`),
   );
 });
-
-test('a missing repository is refused when an issue is to be created', async () => {
-  bed.harness.vendor.next(bed.harness.missing);
-  expect(await deliver(false)).toMatchObject(anOutcome('refused', 'PLACE_MISSING', 'octo/shop'));
-});

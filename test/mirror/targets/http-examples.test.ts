@@ -24,31 +24,6 @@ const SYSTEMS = [
 
 for (const system of SYSTEMS) itemSuite(`an item of ${system.name} by templates`, () => startSystem(system));
 
-test.each(SYSTEMS)(
-  '$name: an item is created once, completed, read, reopened, and missed when it is gone',
-  async (system) => {
-    const harness = await startSystem(system);
-    const open = () => harness.openTarget(needsOf(harness.vendor), { create: true });
-    const deliver = async (isCompleted: boolean, itemId?: string) => {
-      const target = open();
-      const outcome = await target.deliver(deliveryOf({ isCompleted }, { itemId }), context());
-      await target.close();
-      return outcome;
-    };
-    expect(await deliver(true)).toMatchObject({ status: 'delivered', detail: expect.stringContaining('created') });
-    const [item] = harness.items;
-    expect(await deliver(true)).toMatchObject({ status: 'already', itemId: item?.id });
-    expect(await deliver(false, item?.id)).toMatchObject({ status: 'delivered' });
-    expect(harness.items).toMatchObject([{ isDone: false }]);
-    const target = open();
-    expect(await target.readItem?.(item?.id ?? '', context())).toMatchObject({ item: { isCompleted: false } });
-    expect(await target.readItem?.(`${item?.id}9`, context())).toEqual({ status: 'missing' });
-    await target.close();
-    await harness.vendor.close();
-    expect(harness.vendor.complaints).toEqual([]);
-  },
-);
-
 test.each(EXAMPLES.map((text) => [text.split('\n')[1]?.trim(), text]))(
   'the documented target %s is valid',
   (_, text) => {
