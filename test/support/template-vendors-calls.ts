@@ -1,6 +1,6 @@
 /** Stand-ins of Kanboard, which is called by JSON-RPC, of Wrike, which takes forms, of YouTrack, which takes commands, and of Basecamp, whose completions are resources: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
-import { type Item, type System, set } from './template-vendors.ts';
+import { type Item, reading, type System, set, stateOf } from './template-vendors.ts';
 import { shown } from './template-vendors-office.ts';
 import { rule } from './vendor-standin.ts';
 
@@ -64,20 +64,12 @@ export const WRIKE: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule('GET', /^\/tasks\/(\w+)$/, (_, [, id]) => {
-      const item = items.at(id);
-      return item ? wrikeTasks([item]) : wrikeMissing;
-    }),
+    reading(items, /^\/tasks\/(\w+)$/, wrikeMissing, (item) => wrikeTasks([item]).body),
     rule(
       'PUT',
       /^\/tasks\/(\w+)$/,
-      ({ body }, [, id]) => {
-        const states = new Map([
-          ['status=Completed', true],
-          ['status=Active', false],
-        ]);
-        return set(items.at(id), states.get(body), wrikeMissing, wrikeTasks([]).body);
-      },
+      ({ body }, [, id]) =>
+        set(items.at(id), stateOf(body, 'status=Completed', 'status=Active'), wrikeMissing, wrikeTasks([]).body),
       takesForm,
     ),
     rule('GET', /^\/tasks$/, ({ query }) => wrikeTasks(items.with(JSON.parse(query.get('metadata') ?? '').value)), {
@@ -101,10 +93,6 @@ const youtrackMissing = {
   status: 404,
   body: { error: 'Not Found', error_description: 'Entity with id SHOP-9 not found' },
 };
-const commands = new Map([
-  ['State Done', true],
-  ['State Open', false],
-]);
 
 export const YOUTRACK: System = {
   name: 'our-youtrack',
@@ -114,14 +102,11 @@ export const YOUTRACK: System = {
   isWrite: ({ path }) => path === '/commands',
   isCreation: ({ method, path }) => method === 'POST' && path === '/issues',
   rules: (items) => [
-    rule(
-      'GET',
+    reading(
+      items,
       /^\/issues\/(SHOP-\d+)$/,
-      (_, [, id]) => {
-        const item = items.at(id);
-        const resolved = item?.isDone ? 1_700_000_000_000 : null;
-        return item ? { body: { idReadable: id, resolved, $type: 'Issue' } } : youtrackMissing;
-      },
+      youtrackMissing,
+      ({ id, isDone }) => ({ idReadable: id, resolved: isDone ? 1_700_000_000_000 : null, $type: 'Issue' }),
       { query: ['fields'] },
     ),
     rule(
@@ -129,7 +114,9 @@ export const YOUTRACK: System = {
       /^\/commands$/,
       ({ body }) => {
         const { query, issues } = JSON.parse(body);
-        return set(items.at(issues[0].idReadable), commands.get(query), youtrackMissing, { $type: 'CommandList' });
+        return set(items.at(issues[0].idReadable), stateOf(query, 'State Done', 'State Open'), youtrackMissing, {
+          $type: 'CommandList',
+        });
       },
       { query: [], body: ['query', 'issues'] },
     ),
@@ -176,10 +163,7 @@ export const BASECAMP: System = {
   isWrite: ({ path }) => path.endsWith('/completion.json'),
   isCreation: ({ path }) => path === '/todolists/1069479573/todos.json',
   rules: (items) => [
-    rule('GET', /^\/todos\/(\d+)\.json$/, (_, [, id]) => {
-      const item = items.at(id);
-      return item ? { body: basecampTodo(item) } : basecampMissing;
-    }),
+    reading(items, /^\/todos\/(\d+)\.json$/, basecampMissing, basecampTodo),
     ...[true, false].map((isDone) =>
       rule(isDone ? 'POST' : 'DELETE', /^\/todos\/(\d+)\/completion\.json$/, (_, [, id]) =>
         set(items.at(id), isDone, basecampMissing, undefined),

@@ -1,7 +1,7 @@
 /** Stand-ins of HubSpot, Salesforce, ServiceNow and Zendesk: see template-vendors.ts. */
 import type { Reply } from './http-server.ts';
 import { TOKEN } from './item-vendor.ts';
-import { type Item, type System, set } from './template-vendors.ts';
+import { type Item, reading, type System, set, stateOf } from './template-vendors.ts';
 import { shown } from './template-vendors-office.ts';
 import { rule } from './vendor-standin.ts';
 
@@ -25,25 +25,17 @@ export const HUBSPOT: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ method, path }) => method === 'POST' && path === '/',
   rules: (items) => [
-    rule(
-      'GET',
-      /^\/(\d+)$/,
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: hubspotTask(item) } : hubspotMissing;
-      },
-      { query: ['properties'] },
-    ),
+    reading(items, /^\/(\d+)$/, hubspotMissing, hubspotTask, { query: ['properties'] }),
     rule(
       'PATCH',
       /^\/(\d+)$/,
-      ({ body }, [, id]) => {
-        const states = new Map([
-          ['COMPLETED', true],
-          ['NOT_STARTED', false],
-        ]);
-        return set(items.at(id), states.get(JSON.parse(body).properties.hs_task_status), hubspotMissing, { id });
-      },
+      ({ body }, [, id]) =>
+        set(
+          items.at(id),
+          stateOf(JSON.parse(body).properties.hs_task_status, 'COMPLETED', 'NOT_STARTED'),
+          hubspotMissing,
+          { id },
+        ),
       { body: ['properties'] },
     ),
     rule(
@@ -98,25 +90,12 @@ export const SALESFORCE: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule(
-      'GET',
-      new RegExp(`^${VERSION}/(\\w+)$`),
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: salesforceTask(item) } : salesforceMissing;
-      },
-      { query: ['fields'] },
-    ),
+    reading(items, new RegExp(`^${VERSION}/(\\w+)$`), salesforceMissing, salesforceTask, { query: ['fields'] }),
     rule(
       'PATCH',
       new RegExp(`^${VERSION}/(\\w+)$`),
-      ({ body }, [, id]) => {
-        const states = new Map([
-          ['Completed', true],
-          ['Not Started', false],
-        ]);
-        return set(items.at(id), states.get(JSON.parse(body).Status), salesforceMissing, undefined);
-      },
+      ({ body }, [, id]) =>
+        set(items.at(id), stateOf(JSON.parse(body).Status, 'Completed', 'Not Started'), salesforceMissing, undefined),
       { body: ['Status'] },
     ),
     rule(
@@ -170,25 +149,14 @@ export const SERVICENOW: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule(
-      'GET',
-      /^\/task\/(\w+)$/,
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: { result: servicenowTask(item) } } : servicenowMissing;
-      },
-      { query: ['sysparm_fields'] },
-    ),
+    reading(items, /^\/task\/(\w+)$/, servicenowMissing, (item) => ({ result: servicenowTask(item) }), {
+      query: ['sysparm_fields'],
+    }),
     rule(
       'PATCH',
       /^\/task\/(\w+)$/,
-      ({ body }, [, id]) => {
-        const states = new Map([
-          ['3', true],
-          ['1', false],
-        ]);
-        return set(items.at(id), states.get(JSON.parse(body).state), servicenowMissing, { result: { sys_id: id } });
-      },
+      ({ body }, [, id]) =>
+        set(items.at(id), stateOf(JSON.parse(body).state, '3', '1'), servicenowMissing, { result: { sys_id: id } }),
       { body: ['state'] },
     ),
     rule(
@@ -240,15 +208,7 @@ export const ZENDESK: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule(
-      'GET',
-      /^\/tickets\/(\d+)\.json$/,
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: { ticket: ticket(item) } } : ticketMissing;
-      },
-      { query: [] },
-    ),
+    reading(items, /^\/tickets\/(\d+)\.json$/, ticketMissing, (item) => ({ ticket: ticket(item) }), { query: [] }),
     rule(
       'PUT',
       /^\/tickets\/(\d+)\.json$/,
@@ -258,11 +218,7 @@ export const ZENDESK: System = {
         if (item && (safe_update !== true || updated_stamp !== changedAt(item)))
           return { status: 409, body: { error: 'UpdateConflict', description: 'Safe Update prevented the update' } };
         if (item) changes.set(item, (changes.get(item) ?? 0) + 1);
-        const states = new Map([
-          ['solved', true],
-          ['open', false],
-        ]);
-        return set(item, states.get(status), ticketMissing, {});
+        return set(item, stateOf(status, 'solved', 'open'), ticketMissing, {});
       },
       { body: ['ticket'] },
     ),

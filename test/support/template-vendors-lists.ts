@@ -1,6 +1,6 @@
 /** Stand-ins of Airtable, Google Tasks, Redmine and Vikunja: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
-import { type Item, type System, set } from './template-vendors.ts';
+import { type Item, reading, type System, set, stateOf } from './template-vendors.ts';
 import { shown } from './template-vendors-office.ts';
 
 const bearer = { authorization: new RegExp(`^Bearer ${TOKEN}$`) };
@@ -21,15 +21,7 @@ export const AIRTABLE: System = {
   isWrite: ({ method, path }) => method === 'PATCH' && path !== '/',
   isCreation: ({ method, path }) => method === 'PATCH' && path === '/',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/(rec\w+)$/,
-      query: [],
-      answer(_, [, id]) {
-        const item = items.at(id);
-        return item ? { body: airtableRecord(item) } : airtableMissing;
-      },
-    },
+    reading(items, /^\/(rec\w+)$/, airtableMissing, airtableRecord, { query: [] }),
     {
       method: 'PATCH',
       path: /^\/(rec\w+)$/,
@@ -83,26 +75,19 @@ export const GOOGLE_TASKS: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: new RegExp(`^/lists/${LIST}/tasks/([\\w-]+)$`),
-      query: [],
-      answer(_, [, id]) {
-        const item = items.at(id);
-        return item ? { body: googleTask(item) } : googleMissing;
-      },
-    },
+    reading(items, new RegExp(`^/lists/${LIST}/tasks/([\\w-]+)$`), googleMissing, googleTask, { query: [] }),
     {
       method: 'PATCH',
       path: new RegExp(`^/lists/${LIST}/tasks/([\\w-]+)$`),
       body: ['status'],
       answer({ body }, [, id]) {
-        const states = new Map([
-          ['completed', true],
-          ['needsAction', false],
-        ]);
         const item = items.at(id);
-        return set(item, states.get(JSON.parse(body).status), googleMissing, item && googleTask(item));
+        return set(
+          item,
+          stateOf(JSON.parse(body).status, 'completed', 'needsAction'),
+          googleMissing,
+          item && googleTask(item),
+        );
       },
     },
     {
@@ -152,26 +137,13 @@ export const REDMINE: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/issues\/(\d+)\.json$/,
-      query: [],
-      answer(_, [, id]) {
-        const item = items.at(id);
-        return item ? { body: { issue: redmineIssue(item) } } : redmineMissing;
-      },
-    },
+    reading(items, /^\/issues\/(\d+)\.json$/, redmineMissing, (item) => ({ issue: redmineIssue(item) }), { query: [] }),
     {
       method: 'PUT',
       path: /^\/issues\/(\d+)\.json$/,
       body: ['issue'],
-      answer({ body }, [, id]) {
-        const states = new Map([
-          [5, true],
-          [1, false],
-        ]);
-        return set(items.at(id), states.get(JSON.parse(body).issue.status_id), redmineMissing, undefined);
-      },
+      answer: ({ body }, [, id]) =>
+        set(items.at(id), stateOf(JSON.parse(body).issue.status_id, 5, 1), redmineMissing, undefined),
     },
     {
       method: 'GET',
@@ -213,15 +185,7 @@ export const VIKUNJA: System = {
   isWrite: ({ method }) => method === 'POST',
   isCreation: ({ method }) => method === 'PUT',
   rules: (items) => [
-    {
-      method: 'GET',
-      path: /^\/tasks\/(\d+)$/,
-      query: [],
-      answer(_, [, id]) {
-        const item = items.at(id);
-        return item ? { body: vikunjaTask(item) } : vikunjaMissing;
-      },
-    },
+    reading(items, /^\/tasks\/(\d+)$/, vikunjaMissing, vikunjaTask, { query: [] }),
     {
       method: 'POST',
       path: /^\/tasks\/(\d+)$/,

@@ -1,6 +1,6 @@
 /** Stand-ins of Notion, Trello, Jira Data Center and OpenProject: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
-import { type Item, type System, set } from './template-vendors.ts';
+import { type Item, reading, type System, set, stateOf } from './template-vendors.ts';
 import { rule } from './vendor-standin.ts';
 
 const notionPage = ({ id, isDone, marker }: Item) => ({
@@ -24,20 +24,17 @@ export const NOTION: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ path }) => path === '/pages',
   rules: (items) => [
-    rule('GET', /^\/pages\/([\da-f-]+)$/, (_, [, id]) => {
-      const item = items.at(id);
-      return item ? { body: notionPage(item) } : notionMissing;
-    }),
+    reading(items, /^\/pages\/([\da-f-]+)$/, notionMissing, notionPage),
     rule(
       'PATCH',
       /^\/pages\/([\da-f-]+)$/,
-      ({ body }, [, id]) => {
-        const states = new Map([
-          ['Done', true],
-          ['Not started', false],
-        ]);
-        return set(items.at(id), states.get(JSON.parse(body).properties.Status.status.name), notionMissing, { id });
-      },
+      ({ body }, [, id]) =>
+        set(
+          items.at(id),
+          stateOf(JSON.parse(body).properties.Status.status.name, 'Done', 'Not started'),
+          notionMissing,
+          { id },
+        ),
       { body: ['properties'] },
     ),
     rule(
@@ -78,15 +75,7 @@ export const TRELLO: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule(
-      'GET',
-      /^\/cards\/(\w+)$/,
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: trelloCard(item) } : trelloMissing;
-      },
-      { query: ['fields'] },
-    ),
+    reading(items, /^\/cards\/(\w+)$/, trelloMissing, trelloCard, { query: ['fields'] }),
     rule(
       'PUT',
       /^\/cards\/(\w+)$/,
@@ -124,25 +113,12 @@ export const JIRA_DATA_CENTER: System = {
   isWrite: ({ path }) => path.endsWith('/transitions'),
   isCreation: ({ path }) => path === '/issue',
   rules: (items) => [
-    rule(
-      'GET',
-      /^\/issue\/([A-Z]+-\d+)$/,
-      (_, [, key]) => {
-        const item = items.at(key);
-        return item ? { body: jiraIssue(item) } : jiraMissing;
-      },
-      { query: ['fields'] },
-    ),
+    reading(items, /^\/issue\/([A-Z]+-\d+)$/, jiraMissing, jiraIssue, { query: ['fields'] }),
     rule(
       'POST',
       /^\/issue\/([A-Z]+-\d+)\/transitions$/,
-      ({ body }, [, key]) => {
-        const states = new Map([
-          ['31', true],
-          ['11', false],
-        ]);
-        return set(items.at(key), states.get(JSON.parse(body).transition.id), jiraMissing, undefined);
-      },
+      ({ body }, [, key]) =>
+        set(items.at(key), stateOf(JSON.parse(body).transition.id, '31', '11'), jiraMissing, undefined),
       { body: ['transition'] },
     ),
     rule(
@@ -189,10 +165,7 @@ export const OPENPROJECT: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule('GET', /^\/work_packages\/(\d+)$/, (_, [, id]) => {
-      const item = items.at(id);
-      return item ? { body: workPackage(item) } : openProjectMissing;
-    }),
+    reading(items, /^\/work_packages\/(\d+)$/, openProjectMissing, workPackage),
     rule(
       'PATCH',
       /^\/work_packages\/(\d+)$/,
@@ -202,11 +175,12 @@ export const OPENPROJECT: System = {
         if (item === undefined) return openProjectMissing;
         if (lockVersion !== (versions.get(item) ?? 0)) return openProjectError(409, 'UpdateConflict');
         versions.set(item, lockVersion + 1);
-        const states = new Map([
-          ['/api/v3/statuses/12', true],
-          ['/api/v3/statuses/1', false],
-        ]);
-        return set(item, states.get(_links.status.href), openProjectMissing, workPackage(item));
+        return set(
+          item,
+          stateOf(_links.status.href, '/api/v3/statuses/12', '/api/v3/statuses/1'),
+          openProjectMissing,
+          workPackage(item),
+        );
       },
       { body: ['lockVersion', '_links'] },
     ),

@@ -1,6 +1,6 @@
 /** Stand-ins of Azure DevOps, Freshdesk, Microsoft Planner and Smartsheet: see template-vendors.ts. */
 import { TOKEN } from './item-vendor.ts';
-import { type Item, type System, set } from './template-vendors.ts';
+import { type Item, reading, type System, set, stateOf } from './template-vendors.ts';
 import { rule } from './vendor-standin.ts';
 
 /** What a person sees of a text of HTML. */
@@ -45,15 +45,7 @@ export const AZURE_DEVOPS: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ path }) => path.endsWith('/$Task'),
   rules: (items) => [
-    rule(
-      'GET',
-      /^\/_apis\/wit\/workitems\/(\d+)$/,
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: workItem(item) } : workItemMissing;
-      },
-      { query: [...VERSION, 'fields'] },
-    ),
+    reading(items, /^\/_apis\/wit\/workitems\/(\d+)$/, workItemMissing, workItem, { query: [...VERSION, 'fields'] }),
     rule(
       'PATCH',
       /^\/_apis\/wit\/workitems\/(\d+)$/,
@@ -63,12 +55,8 @@ export const AZURE_DEVOPS: System = {
         if (item && JSON.stringify(test) !== JSON.stringify({ op: 'test', path: '/rev', value: revOf(item) }))
           return { status: 412, body: { message: 'TF26071: changed by someone else', typeKey: 'x' } };
         if (item) change(item);
-        const states = new Map([
-          ['Done', true],
-          ['To Do', false],
-        ]);
         const isKnown = op === 'add' && path === '/fields/System.State';
-        return set(item, isKnown ? states.get(value) : undefined, workItemMissing, {});
+        return set(item, isKnown ? stateOf(value, 'Done', 'To Do') : undefined, workItemMissing, {});
       },
       { headers: JSON_PATCH, query: VERSION },
     ),
@@ -117,26 +105,11 @@ export const FRESHDESK: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule(
-      'GET',
-      /^\/tickets\/(\d+)$/,
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: ticket(item) } : ticketMissing;
-      },
-      { query: [] },
-    ),
+    reading(items, /^\/tickets\/(\d+)$/, ticketMissing, ticket, { query: [] }),
     rule(
       'PUT',
       /^\/tickets\/(\d+)$/,
-      ({ body }, [, id]) => {
-        const states = new Map([
-          [5, true],
-          [2, false],
-        ]);
-        const item = items.at(id);
-        return set(item, states.get(JSON.parse(body).status), ticketMissing, {});
-      },
+      ({ body }, [, id]) => set(items.at(id), stateOf(JSON.parse(body).status, 5, 2), ticketMissing, {}),
       { body: ['status'] },
     ),
     rule(
@@ -181,15 +154,7 @@ export const PLANNER: System = {
   isWrite: ({ method }) => method === 'PATCH',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule(
-      'GET',
-      /^\/planner\/tasks\/([\w-]+)$/,
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: plannerTask(item) } : plannerMissing;
-      },
-      { query: [] },
-    ),
+    reading(items, /^\/planner\/tasks\/([\w-]+)$/, plannerMissing, plannerTask, { query: [] }),
     rule(
       'PATCH',
       /^\/planner\/tasks\/([\w-]+)$/,
@@ -197,11 +162,7 @@ export const PLANNER: System = {
         const item = items.at(id);
         if (item && headers['if-match'] !== etagOf(item)) return graphError(412, 'The resource has been modified.');
         if (item) change(item);
-        const states = new Map([
-          [100, true],
-          [0, false],
-        ]);
-        return set(item, states.get(JSON.parse(body).percentComplete), plannerMissing, undefined);
+        return set(item, stateOf(JSON.parse(body).percentComplete, 100, 0), plannerMissing, undefined);
       },
       { headers: { 'if-match': /^W\/"/ }, body: ['percentComplete'] },
     ),
@@ -252,15 +213,7 @@ export const SMARTSHEET: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule(
-      'GET',
-      new RegExp(`^/sheets/${SHEET}/rows/(\\d+)$`),
-      (_, [, id]) => {
-        const item = items.at(id);
-        return item ? { body: row(item) } : rowMissing;
-      },
-      { query: [] },
-    ),
+    reading(items, new RegExp(`^/sheets/${SHEET}/rows/(\\d+)$`), rowMissing, row, { query: [] }),
     rule('PUT', new RegExp(`^/sheets/${SHEET}/rows$`), ({ body }) => {
       const [{ id, cells }] = JSON.parse(body) as [{ readonly id: number; readonly cells: readonly Cell[] }];
       const [{ columnId, value } = { columnId: 0 }] = cells;

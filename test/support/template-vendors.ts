@@ -86,6 +86,27 @@ export async function startSystem(system: System): Promise<ItemVendor & { readon
   };
 }
 
+/** The rule that shows an item by its id. */
+export function reading(
+  items: Items,
+  path: RegExp,
+  missing: Reply,
+  bodyOf: (item: Item) => unknown,
+  more?: Partial<Rule>,
+): Rule {
+  const answer: Rule['answer'] = (_, [, id]) => {
+    const item = items.at(id);
+    return item ? { body: bodyOf(item) } : missing;
+  };
+  return rule('GET', path, answer, more);
+}
+
+/** Whether a value is that of a completed item, or of an open one; undefined: of neither. */
+export function stateOf(value: unknown, done: unknown, open: unknown): boolean | undefined {
+  if (value === done) return true;
+  return value === open ? false : undefined;
+}
+
 /** Sets the state of an item; undefined: the system has no such state. */
 export function set(item: Item | undefined, isDone: boolean | undefined, missing: Reply, answer: unknown): Reply {
   if (item === undefined) return missing;
@@ -110,20 +131,12 @@ export const CLICKUP: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule('GET', /^\/task\/(\w+)$/, (_, [, id]) => {
-      const item = items.at(id);
-      return item ? { body: clickupTask(item) } : clickupMissing;
-    }),
+    reading(items, /^\/task\/(\w+)$/, clickupMissing, clickupTask),
     rule(
       'PUT',
       /^\/task\/(\w+)$/,
-      ({ body }, [, id]) => {
-        const states = new Map([
-          ['complete', true],
-          ['to do', false],
-        ]);
-        return set(items.at(id), states.get(JSON.parse(body).status), clickupMissing, { id });
-      },
+      ({ body }, [, id]) =>
+        set(items.at(id), stateOf(JSON.parse(body).status, 'complete', 'to do'), clickupMissing, { id }),
       { body: ['status'] },
     ),
     rule(
@@ -225,20 +238,12 @@ export const GITLAB: System = {
   isWrite: ({ method }) => method === 'PUT',
   isCreation: ({ method }) => method === 'POST',
   rules: (items) => [
-    rule('GET', /^\/projects\/1234\/issues\/(\d+)$/, (_, [, id]) => {
-      const item = items.at(id);
-      return item ? { body: gitlabIssue(item) } : gitlabMissing;
-    }),
+    reading(items, /^\/projects\/1234\/issues\/(\d+)$/, gitlabMissing, gitlabIssue),
     rule(
       'PUT',
       /^\/projects\/1234\/issues\/(\d+)$/,
-      ({ body }, [, id]) => {
-        const states = new Map([
-          ['close', true],
-          ['reopen', false],
-        ]);
-        return set(items.at(id), states.get(JSON.parse(body).state_event), gitlabMissing, {});
-      },
+      ({ body }, [, id]) =>
+        set(items.at(id), stateOf(JSON.parse(body).state_event, 'close', 'reopen'), gitlabMissing, {}),
       { body: ['state_event'] },
     ),
     rule(
