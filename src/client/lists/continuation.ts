@@ -23,7 +23,7 @@ export type Continuation =
 export const OFFSET_PARAMETERS = ['offset', 'skip', 'start'];
 const ID_PARAMETERS = ['starting_after', 'after', 'after_id', 'since_id', 'last_id'];
 
-interface Continuing<R> {
+export interface Continuing<R> {
   readonly read: ReadPage<R>;
   readonly answers: Answers<R>;
   readonly size: number;

@@ -15,6 +15,7 @@ import type { Query } from './beside.ts';
 import {
   byOffset,
   type Continuation,
+  type Continuing,
   findContinuation,
   oneByOne,
   passBy,
@@ -100,7 +101,7 @@ class Scan<R extends ScannedRecord> {
   readonly #source: ScanSource<R>;
   readonly #reasons = new Set<string>();
   readonly #answers = new Answers<R>();
-  readonly #continuing: { readonly read: ReadPage<R>; readonly answers: Answers<R>; readonly size: number };
+  readonly #continuing: Continuing<R>;
   readonly #checked: ReturnType<typeof checkedKeep<R, [pass: number]>>;
   #paging = PAGES;
   #read: Read<R>;
@@ -207,10 +208,7 @@ class Scan<R extends ScannedRecord> {
 }
 
 /** Reads pages as they are counted here, from 0; a page that the service does not have is empty. */
-function readerOf<R extends ScannedRecord>(
-  continuing: { read: ReadPage<R>; answers: Answers<R>; size: number },
-  { kind, firstPage, continues }: Paging,
-): Read<R> {
+function readerOf<R extends ScannedRecord>(continuing: Continuing<R>, { kind, firstPage, continues }: Paging): Read<R> {
   const { read, answers } = continuing;
   if (continues?.by === 'offset' && kind === 'sized')
     return emptyPastEnd<[size: number], R>(byOffset(continuing, continues.parameter));

@@ -11,7 +11,7 @@ import { jsonOf } from '../calls/call-answers.ts';
 import { type KeptSecrets, unsealed } from '../calls/kept-secrets.ts';
 import { refused, verifyBodyDigest } from '../calls/signature.ts';
 import type { TargetNeeds } from '../items/item-calls.ts';
-import { type Hook, hookReader } from '../items/item-hook.ts';
+import { eventTime, type Hook, hookReader } from '../items/item-hook.ts';
 
 export const HANDSHAKE = 'x-hook-secret';
 
@@ -19,7 +19,7 @@ const event = z.object({
   action: z.string(),
   resource: z.object({ gid: z.string().min(1), resource_type: z.string() }),
   change: z.object({ field: z.string() }).nullish(),
-  created_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
+  created_at: eventTime,
 });
 /** An event that is unlike the others stops none of them. */
 const payload = z.object({ events: z.array(event.optional().catch(undefined)) });
@@ -30,17 +30,13 @@ const asanaHook: Hook<z.output<typeof payload>> = {
   verify: (request, secrets) => verifyBodyDigest(request, secrets, { header: 'x-hook-signature', prefix: '' }),
   // An empty list is a sign of life.
   happenedAt({ events }) {
-    const times = events.flatMap((each) => (each?.created_at === undefined ? [] : [Date.parse(each.created_at)]));
+    const times = events.flatMap((each) => each?.created_at?.getTime() ?? []);
     return times.length === 0 ? undefined : new Date(Math.max(...times));
   },
-  itemsOf: ({ events }) =>
-    [...new Set(events.flatMap((each) => (each !== undefined && isCompletion(each) ? [each.resource.gid] : [])))].map(
-      (itemId) => ({
-        itemId,
-        isCompleted: undefined,
-        status: 'changed',
-      }),
-    ),
+  itemsOf({ events }) {
+    const ids = events.flatMap((each) => (each !== undefined && isCompletion(each) ? [each.resource.gid] : []));
+    return [...new Set(ids)].map((itemId) => ({ itemId, isCompleted: undefined, status: 'changed' }));
+  },
 };
 
 function isCompletion({ action, resource, change }: Event): boolean {

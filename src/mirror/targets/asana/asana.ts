@@ -94,8 +94,8 @@ export function openAsana(settings: SettingsOf<'asana'>, needs: ItemNeeds): Targ
       const created = z.object({ data: z.object({ gid: z.string() }) }).transform(({ data }) => data.gid);
       return calls.ask({ method: 'POST', path: '/tasks', body }, created);
     },
-    async update({ itemId }, values, delivery) {
-      const data = dataOf(values, delivery.itemId === undefined ? markerOf(delivery) : undefined);
+    async update({ itemId }, values, marker) {
+      const data = dataOf(values, marker);
       const { add = [], remove = [] } = values.labels ?? {};
       const path = `/tasks/${itemId}`;
       const requests = [

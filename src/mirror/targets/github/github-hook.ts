@@ -4,13 +4,13 @@
  */
 import { z } from 'zod';
 import { verifyBodyDigest } from '../calls/signature.ts';
-import type { Hook } from '../items/item-hook.ts';
+import { eventTime, type Hook } from '../items/item-hook.ts';
 import { githubItemId } from '../items/item-naming.ts';
 
 const issue = z.object({
   number: z.int().positive(),
   state: z.enum(['open', 'closed']),
-  updated_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
+  updated_at: eventTime,
 });
 const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) });
 const changed = z.object({ action: z.enum(['closed', 'reopened']), issue, repository });
@@ -27,7 +27,7 @@ export const githubHook: Hook<z.output<typeof payload>> = {
   // docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
   verify: (request, secrets) =>
     verifyBodyDigest(request, secrets, { header: 'x-hub-signature-256', prefix: 'sha256=' }),
-  happenedAt: ({ issue }) => (issue.updated_at === undefined ? undefined : new Date(issue.updated_at)),
+  happenedAt: ({ issue }) => issue.updated_at,
   itemsOf(call, { headers }) {
     if (headers['x-github-event'] !== 'issues') return [];
     const item = itemOf(call.issue, call.repository);

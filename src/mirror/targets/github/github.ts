@@ -97,9 +97,8 @@ export function openGithub(settings: SettingsOf<'github'>, needs: ItemNeeds): Ta
       const created = issue.transform(({ number }) => githubItemId(owner, repo, number));
       return calls.ask({ method: 'POST', path, body }, created);
     },
-    update({ itemId, labels: current }, values, delivery) {
-      const marker = delivery.itemId === undefined ? commentOf(delivery) : undefined;
-      const body = bodyOf(values, current, marker);
+    update({ itemId, labels: current }, values, marker) {
+      const body = bodyOf(values, current, marker && hidden(marker));
       const item = issue.transform((answer) => toItem(itemId, answer));
       return calls.ask({ method: 'PATCH', path: pathOf(itemId), body }, item);
     },

@@ -14,10 +14,11 @@ import { type CommentItems, commentOnce } from './item-comments.ts';
 import { type FieldValues, openFields, type Problem, type ReadFields } from './item-fields.ts';
 import type { Asked, Detailed, ItemDetails, Missing } from './item-target.ts';
 import { withoutMentions } from './item-text.ts';
+import { markerOf } from './marker.ts';
 
 export interface DetailItems<Item> extends CommentItems<Item> {
-  /** `delivery.itemId` is undefined while the item has no link: then the description keeps the marker of the task. */
-  update(item: Item, values: FieldValues, delivery: Delivery): Promise<Asked<Item | undefined>>;
+  /** `marker`: of the task, while the item has no link; the description keeps it. */
+  update(item: Item, values: FieldValues, marker: string | undefined): Promise<Asked<Item | undefined>>;
   /** For vendors that leave out values without an error: those that the written item does not have. */
   leftOut?(item: Item, values: FieldValues): readonly Problem[];
   /** The values in the vendor's own form, where its calls take ids; those that it does not have are problems. */
@@ -117,7 +118,7 @@ async function update<Item>(
 ): Promise<Detailed & { readonly leftOut: readonly Problem[] }> {
   if (changed.length === 0) return { done: [], leftOut: [] };
   const names = changed.map(({ name }) => name).join(', ');
-  const asked = await items.update(item, values, delivery);
+  const asked = await items.update(item, values, delivery.itemId === undefined ? markerOf(delivery) : undefined);
   if (asked.status === 'ok') {
     const leftOut = (asked.value && items.leftOut?.(asked.value, values)) ?? [];
     return { done: [`${names} written`], leftOut };

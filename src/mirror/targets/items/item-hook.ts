@@ -1,5 +1,5 @@
 /** Calls that come in from a vendor: whether they are genuine, and the JSON in them. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { LockstepError } from '../../../base/errors.ts';
 import type { HookRequest, ReportedItem, Target } from '../../../contract/target.ts';
 import type { SecretRef } from '../../../settings/fields.ts';
@@ -16,6 +16,13 @@ export interface Hook<Payload> {
   /** Empty if the call is about something else. */
   itemsOf(payload: Payload, request: HookRequest): readonly ReportedItem[];
 }
+
+/** A time in a payload; undefined if it has none that can be read. */
+export const eventTime = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .optional()
+  .catch(undefined);
 
 /**
  * Calls without a time of sending are remembered for seven days (inbox.ts), so that none is stored twice; an older call

@@ -4,21 +4,21 @@
  */
 import { z } from 'zod';
 import { verifyBodyDigest } from '../calls/signature.ts';
-import type { Hook } from '../items/item-hook.ts';
+import { eventTime, type Hook } from '../items/item-hook.ts';
 import { plainItem } from '../items/wanted-state.ts';
 
 const payload = z.object({
   event_name: z.enum(['item:completed', 'item:uncompleted']),
   /** A recurring task that was completed stays open. */
   event_data: z.object({ id: z.string().min(1), checked: z.boolean().optional() }),
-  triggered_at: z.iso.datetime({ offset: true }).optional().catch(undefined),
+  triggered_at: eventTime,
 });
 
 export const todoistHook: Hook<z.output<typeof payload>> = {
   payload,
   verify: (request, secrets) =>
     verifyBodyDigest(request, secrets, { header: 'x-todoist-hmac-sha256', prefix: '', encoding: 'base64' }),
-  happenedAt: ({ triggered_at }) => (triggered_at === undefined ? undefined : new Date(triggered_at)),
+  happenedAt: ({ triggered_at }) => triggered_at,
   itemsOf({ event_name, event_data: { id, checked = event_name === 'item:completed' } }) {
     return [plainItem(id, checked)];
   },

@@ -131,9 +131,11 @@ export function openTodoist(settings: SettingsOf<'todoist'>, needs: ItemNeeds): 
       const created = z.object({ id }).transform((answer) => answer.id);
       return calls.ask({ method: 'POST', path: TASKS, headers: once(`create/${marker}`), body }, created);
     },
-    update(item, values, delivery) {
-      const body = bodyOf(values, item, delivery.itemId === undefined ? markerOf(delivery) : undefined);
-      return calls.ask({ method: 'POST', path: `${TASKS}/${item.itemId}`, body }, accepted);
+    update(item, values, marker) {
+      return calls.ask(
+        { method: 'POST', path: `${TASKS}/${item.itemId}`, body: bodyOf(values, item, marker) },
+        accepted,
+      );
     },
     hasComment({ itemId }, marker) {
       const comments = todoistList(calls, COMMENTS, comment, { task_id: itemId });
