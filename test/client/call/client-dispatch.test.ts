@@ -48,8 +48,6 @@ const halfAnswers: [what: string, answer: string | undefined, reason: string][] 
   ['closes without an answer', '', 'broken-off'],
   ['resets', undefined, 'broken-off'],
   ['breaks off in the head', 'HTTP/1.1 200 OK\r\ncontent-le', 'broken-off'],
-  ['breaks off in the body', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}', 'broken-off'],
-  ['breaks off between chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n', 'broken-off'],
   ['answers no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'unreadable'],
 ];
 test.each(halfAnswers)('a server that %s after the request leaves it unknown, sent once', async (_, answer, reason) => {
@@ -88,7 +86,8 @@ test('the time limit covers the whole answer, however steadily it drips', async 
   });
   const outcome = await openClient(server).call('orders.create', { lane, body, timeoutMs: 1_000 });
   for (const drip of drips) clearInterval(drip);
-  expect(outcome).toMatchObject({ status: 'unknown', reason: 'timeout', httpStatus: 200 });
+  const message = expect.stringContaining('no complete answer within 1 s');
+  expect(outcome).toMatchObject({ status: 'unknown', reason: 'timeout', httpStatus: 200, message });
 });
 
 test('does not send a call after its time limit, even if the limit passed while it waited for the budget', async () => {
