@@ -21,14 +21,6 @@ export const gapsInCalls = [
       'It treats an empty body, or any envelope that reports no error, as success, and finds ids by reading. If the answer to a create has an id, and the list does not show the record, the record is read by this id.',
   },
   {
-    id: 'partial-updates',
-    where: 'Endpoints',
-    question: 'What does an update of an order do to members that it does not send?',
-    ourService: 'They stay as they are.',
-    clientDoes:
-      'It sends what the file has and reads the first such order back. If the other members have changed, it restores them and sends whole orders from then on; it sends them whole as well if the first one was refused.',
-  },
-  {
     id: 'envelope-values',
     where: 'Endpoints',
     question: 'Which values do status and message take?',
@@ -42,7 +34,7 @@ export const gapsInCalls = [
     question: 'Where in an answer is the list?',
     ourService: 'content is the list; with only_body=true the list is the whole body.',
     clientDoes:
-      'It looks for the array of records at any depth, or for an object of records whose keys are ids, or numbers, as PHP writes a list with gaps. If several could be the list, the setting has to name it. The client remembers the path; if the list later appears elsewhere, the run is paused.',
+      'It looks for the array of records at any depth, or for an object of records whose keys are ids or numbers. If several could be the list, the setting has to name it. The client remembers the path; if the list later appears elsewhere, the run is paused.',
     override: 'accounts.*.dialect.listPath',
   },
   {
@@ -67,7 +59,7 @@ export const gapsInCalls = [
     ourService:
       'The default is 100 and the maximum is 1,000. A larger value is reduced to 1,000; a value below 1 is an HTTP 400. Beyond the last page the list is empty.',
     clientDoes:
-      'It asks for the page size that it wants and counts the rows it receives. If that size is refused, or the service fails, and no page was answered, it asks for smaller pages. A page with fewer rows is not the end: it reads until a page is empty, or until three page numbers in a row give the same page again after a short one. A scan that found fewer records than the service reports is unproven. A refused page (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty if the page after it has no records, a second request for it is refused too, and the first page is still answered.',
+      'It asks for the page size that it wants and counts the rows it receives. If the service refuses that size, or fails, before it has answered a page, the client asks for smaller pages. A page with fewer rows is not the end: it reads until a page is empty, or until three page numbers in a row give the same page again after a short one. A scan that found fewer records than the service reports is unproven. A refused page (404, 400, 410, 422, or HTTP 200 with a failing envelope) counts as empty if three conditions hold: a second request for it is refused too, the page after it has no records, and the first page is still answered.',
     override: 'syncs.*.options.rowsPerPage',
   },
   {
@@ -86,7 +78,7 @@ export const gapsInCalls = [
     question: 'Are lists of customers, orders, subtasks and search results complete, whatever their size?',
     ourService: 'Yes, and they are streamed. A list has everything that was committed before the read began.',
     clientDoes:
-      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page: if that page has records that the list did not have, or if the answer reports a larger total, several pages or a next page, the list is paged, and the client scans it: by page numbers, or else by an offset, or by the cursor or link of each answer. A list that is null, or missing from a successful answer, or answered with HTTP 204, is empty.',
+      'It reads them as a stream, with a limit on the bytes. Then it asks for a later page. The list is paged if that page has new records, or if the answer reports a larger total, several pages or a next page. The client scans a paged list by page numbers, or else by an offset, or by the cursor or link of each answer. A list is empty if it is null, missing from a successful answer, or answered with HTTP 204.',
   },
   {
     id: 'search-match',
@@ -118,7 +110,7 @@ export const gapsInCalls = [
     where: 'Authentication',
     question: 'What if API_KEY is missing or unknown, and is Authorization required?',
     ourService:
-      'HTTP 401 for both, and the connection is closed. Each further wrong key from an address that tries many is answered after a second. Authorization is ignored.',
+      'HTTP 401 for both, and the connection is closed. An address that sends many wrong keys waits a second for each further 401. Authorization is ignored.',
     clientDoes:
       'After a 401 or 403 it tries other reads. If they are refused too, the account is suspended until one succeeds. If one succeeds, either the key may not use the operation, or only one record was refused; calls for other records show which.',
     override: 'accounts.*.authorization',

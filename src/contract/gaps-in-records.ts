@@ -9,7 +9,7 @@ export const gapsInRecords = [
     ourService:
       'The fields that were sent, and id, tenant_id, created_at and updated_at. A field that was never sent is absent.',
     clientDoes:
-      'It treats every field as optional and ignores unknown ones. A field is found under its own name in any spelling (order_id, orderId, OrderId), or under another usual name: customer or buyer_id for client_id, reference for order_id, title for taskName. It may be in attributes, relationships or links (JSON:API, HAL), in _source, in an object such as { "id": 17 } or { "amount": "12.50" }, in one that says the type of its value, such as { "$oid": "…" } or { "stringValue": "…" }, in a pair such as [17, "Ann Lee"], or in the address of a record. A name may be an object of its parts. Texts of people and orders, and titles of tasks, that are escaped for HTML (&amp;) are read without the escapes, so that they are not escaped twice when they are sent. Of several e-mails or phones, the one that is marked as primary counts, otherwise the first. If two members could be the customer or the label of an order, and differ, the run is refused, and the setting has to name one.',
+      'It treats every field as optional and ignores unknown ones. It finds a field by its name in any spelling (order_id, orderId, OrderId), or by another usual name, such as buyer_id for client_id, reference for order_id or title for taskName. The field may be inside attributes, relationships or links (JSON:API, HAL), or inside _source. Its value may be an object such as { "id": 17 }, { "amount": "12.50" }, { "$oid": "…" } or { "stringValue": "…" }, a pair such as [17, "Ann Lee"], or the address of a record. A name may be an object of its parts. The client decodes HTML escapes (&amp;) in texts of people and orders, and in titles of tasks. Of several e-mails or phones, it takes the one that is marked as primary, otherwise the first. If two members could be the customer or the label of an order, and differ, the run is refused, and the setting has to name one.',
     override: 'accounts.*.dialect.members',
   },
   {
@@ -18,7 +18,7 @@ export const gapsInRecords = [
     question: 'Which member has the id of a record, and is it a number or text?',
     ourService: '`id`, an integer that is unique across all tenants and never reused.',
     clientDoes:
-      'It looks for id, then for names such as contact_id, customerId or uuid, and ignores case. The first one found is used; order_id never is, because it is a label, unless the setting says so. The setting $key says that the list is an object whose keys are the ids. 7 and "7" are the same id. Ids above 2^53 keep all their digits and are sent back unchanged.',
+      'It looks for id, then for names such as contact_id, customerId or uuid, and ignores case. It uses the first one that it finds, but order_id only if the setting names it, because that is a label. The setting $key says that the list is an object whose keys are the ids. 7 and "7" are the same id. Ids above 2^53 keep all their digits and are sent back unchanged.',
     override: 'accounts.*.dialect.idField',
   },
   {
@@ -41,8 +41,7 @@ export const gapsInRecords = [
     id: 'update-only-fields',
     where: 'Contact',
     question: 'What happens if a contact field that is only for updates is sent on create?',
-    ourService:
-      'It is ignored, and the message of the answer names it, like any other field that a create does not know.',
+    ourService: 'It is ignored, and the message of the answer names it.',
     clientDoes: 'It never sends these fields on create.',
   },
   {
@@ -68,7 +67,7 @@ export const gapsInRecords = [
     question: 'Does an update replace the record or change only the fields that are sent?',
     ourService: 'It changes only the fields that are sent.',
     clientDoes:
-      'It sends the whole customer with the changes, so the result is the same in both cases. If the list was read longer than settle ago, it reads the customer first, so that it undoes no earlier edit. For orders, see partial-updates.',
+      'For a customer, it sends the whole record with the changes, so the result is the same in both cases. If it read the list longer than settle ago, it first reads the customer again, so that it undoes no edit. For an order, it sends what the file has, and reads the first order that it updated. If fields that it did not send have changed, it restores them. From then on, or if the service refused the first update, it sends whole orders.',
   },
   {
     id: 'customer-tenant',
@@ -82,8 +81,7 @@ export const gapsInRecords = [
     where: 'Order customers',
     question: 'What is the body of customers/import?',
     ourService: '{"contact_id": 7}. A contact that does not exist is an HTTP 404.',
-    clientDoes:
-      'It tries the import with one contact. If the import is refused, or makes no customer, it creates customers from the contacts instead.',
+    clientDoes: 'It sends the same body, or the one in the setting.',
     override: 'accounts.*.dialect.importBody',
   },
   {
@@ -91,7 +89,8 @@ export const gapsInRecords = [
     where: 'Order customers',
     question: 'Can contacts be imported, or can customers only be created?',
     ourService: 'Both work.',
-    clientDoes: 'It tries an import; if the import is refused, or makes no customer, it creates customers.',
+    clientDoes:
+      'It tries the import with one contact. If the import is refused, or makes no customer, it creates customers.',
     override: 'syncs.*.options.importWith',
   },
   {

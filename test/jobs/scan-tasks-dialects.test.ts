@@ -82,7 +82,7 @@ describe('a service of another vendor', () => {
     const { run, changes } = await scanOf({ id: 1, title: 'One', task_done_yn: true });
     expect([run.status, run.errorCode, changes]).toEqual(['failed', 'SERVICE_UNREADABLE', []]);
     expect(run.error).toMatch(
-      /"task_done_yn" looks like one\. Set accounts\.\w+\.dialect\.members\.tasks\.isCompleted to task_done_yn/,
+      /"task_done_yn" looks like one\. If it is one, set accounts\.\w+\.dialect\.members\.tasks\.isCompleted to task_done_yn/,
     );
   });
 

@@ -223,7 +223,7 @@ export const MIRROR_REASONS = {
   },
   NOT_SHOWN_YET: {
     meaning:
-      'An item or a comment was or may have been created, and the target does not show it yet. It is searched for before it is created again.',
+      'An item or a comment may have been created, but the target does not show it yet. Lockstep searches for it before it creates it again.',
   },
   EARLIER_UNCLEAR: {
     meaning:

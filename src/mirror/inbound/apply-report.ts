@@ -133,7 +133,7 @@ function isUnconfirmed({ source, attempts, isCompleted }: Report, item: ItemStat
 }
 
 function unconfirmed({ itemId, isCompleted }: Report, item: ItemState): Later {
-  const detail = `the call says that ${itemId} is ${stateWord(isCompleted === true)}, and a read shows it ${stateWord(item.isCompleted)}: it is read again`;
+  const detail = `the call says that ${itemId} is ${stateWord(isCompleted === true)}, but a read shows that it is ${stateWord(item.isCompleted)}; Lockstep reads it again`;
   return { status: 'later', reason: 'CALL_UNCONFIRMED', detail, isSpent: true };
 }
 

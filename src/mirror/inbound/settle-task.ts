@@ -77,7 +77,7 @@ export async function settleTask(settling: Settling): Promise<Settled> {
       return {
         status: 'settled',
         verdict: 'kept',
-        detail: `${linkedTaskName(task)} is ${stateWord(here)}, and a delivery sets the item to that`,
+        detail: `${linkedTaskName(task)} is ${stateWord(here)}, and a delivery sets the item to the same state`,
       };
     case 'conflict':
       return settling.sync.options.onConflict === 'target'

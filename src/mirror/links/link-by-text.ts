@@ -135,7 +135,7 @@ async function linksOf(
 
 /** This is not a failure of the target: sending pauses for a moment, and no attempt is spent. */
 function ledgerAway(itemId: string, error: unknown): DeliveryOutcome {
-  const detail = `whether ${itemId} is linked with another task could not be read: ${messageOf(error)}`;
+  const detail = `Lockstep could not check whether another task is linked with ${itemId}: ${messageOf(error)}`;
   return { status: 'later', reason: 'LEDGER_AWAY', detail, retryAfterMs: LEDGER_PAUSE_MS, isLimited: true };
 }
 

@@ -21,7 +21,7 @@ export async function readWhole(
   const isWhole = !isPart(records.length, beside);
   if (!isWhole) {
     await recordProgress(pool, run.id, { scan: 'unproven' });
-    await addNote(pool, run.id, `a list of ${kind} is only a part, as its answer says: some ${kind} were not read`);
+    await addNote(pool, run.id, `the service says that a list of ${kind} is incomplete: some ${kind} were not read`);
   }
   return { records, isWhole };
 }
@@ -43,8 +43,8 @@ export function taskStateOf(
       throw new RunFailed(
         'SERVICE_UNREADABLE',
         `A ${kind} of the service of account "${account.name}" has the completion ${shortJson(read.value)}, which Lockstep cannot read as completed or open: ` +
-          `expected true or false, 1 or 0, or a word such as done or open. If another member holds it, or a member within, set ${setting} ` +
-          'to its name or path. Nothing was delivered.',
+          `expected true or false, 1 or 0, or a word such as done or open. If another member holds it, set ${setting} to its name or path. ` +
+          'Nothing was delivered.',
       );
     }
     default:

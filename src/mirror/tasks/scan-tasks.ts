@@ -114,8 +114,8 @@ function completionNotFound(account: string, member: string): RunFailed {
   const setting = `accounts.${account}.dialect.members.tasks.isCompleted`;
   return new RunFailed(
     'SERVICE_UNREADABLE',
-    `The service of account "${account}" lists tasks without a completion flag under a name that Lockstep knows, but "${member}" looks ` +
-      `like one. Set ${setting} to ${member}, or, if it is none, to isCompleted: then tasks without a flag count as open.`,
+    `The tasks of account "${account}" have no completion flag under a name that Lockstep knows, but "${member}" looks like one. ` +
+      `If it is one, set ${setting} to ${member}; if not, to isCompleted: then tasks without a flag count as open.`,
   );
 }
 

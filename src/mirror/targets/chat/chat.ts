@@ -73,7 +73,7 @@ export function chatPoster(system: string, where: string, bodyOf: BodyOf, caller
     const body = JSON.stringify(bodyOf(lines));
     const headers = { 'content-type': 'application/json' };
     const request = { method: 'POST', path: '', headers, body } as const;
-    return sendEvent(answers, request, context, { caller, now: () => new Date() }, { call: `POST of ${system}` });
+    return sendEvent(answers, request, context, { caller, now: () => new Date() }, { call: `POST to ${system}` });
   };
 }
 
@@ -139,7 +139,7 @@ function answersOf(system: string, where: string): VendorAnswers {
       const meant = meantStatus(reply);
       const isPage = !isRedirect(meant) && meant !== 429 && meant < 500 && isMarkup(reply);
       if (isPage)
-        return { ...unreadable(reply, `POST of ${system}`), detail: `${system}: HTTP ${httpStatus}: ${PAGE}` };
+        return { ...unreadable(reply, `POST to ${system}`), detail: `${system}: HTTP ${httpStatus}: ${PAGE}` };
       if (meant >= 200 && meant < 300) return undefined;
       if (meant === 429) return limitedFailure(`${system}: ${says}`, waitOf(reply, nowMs));
       if ([401, 403, 404, 410].includes(meant)) {
@@ -154,8 +154,7 @@ function answersOf(system: string, where: string): VendorAnswers {
   };
 }
 
-const PAGE =
-  'the answer is a web page, which is not the answer of a chat: check the address, and that no proxy answers instead';
+const PAGE = 'the answer is a web page, not the answer of a chat: check the address, and that no proxy answers instead';
 
 /** The HTTP status that fits what the answer says. */
 function meantStatus({ httpStatus, text, body }: Reply): number {

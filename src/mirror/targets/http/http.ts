@@ -152,6 +152,6 @@ function tokenHeader({ oauthClient }: HttpSettings) {
 
 /** Such an item would seem to have been changed by people, and its task would follow it. */
 function unproven({ itemId, status }: HttpItem, to: string, where: string): TargetFailure {
-  const detail = `${itemId} is ${status} after the call that makes it ${to}, and no item has been ${to} since Lockstep started: correct the call, or ${where}.state, which must have the value that the item gets by the call`;
+  const detail = `${itemId} is ${status} after the call that makes it ${to}, and no item has been ${to} since Lockstep started: correct the call, or set ${where}.state to the value that this call writes`;
   return { status: 'later', reason: 'STATE_UNSEEN', detail };
 }

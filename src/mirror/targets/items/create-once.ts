@@ -49,6 +49,6 @@ function afterSettling(noun: string, failure: TargetFailure, settleMs: number): 
 }
 
 export function unseen(noun: string, waitMs: number): TargetFailure {
-  const detail = `${noun} was or may have been created, and the target does not show it yet; Lockstep searches for it again before it creates another one`;
+  const detail = `${noun} may have been created, but the target does not show it yet; Lockstep searches for it again before it creates another one`;
   return { status: 'later', reason: 'NOT_SHOWN_YET', detail, retryAfterMs: Math.ceil(waitMs) };
 }

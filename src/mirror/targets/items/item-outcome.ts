@@ -76,8 +76,8 @@ export function itemFailureOf(
   if (failure !== undefined && (failure.status !== 'refused' || !isPage)) return failure;
   const isExplained = !vendor.alwaysExplains || vendor.message.safeParse(reply.body).success;
   if (isMissing && isExplained && !isPage) return { status: 'missing', detail, httpStatus };
-  const why = `which ${vendor.name} does not answer in this form: check this target's url, and that the site is open and no proxy answers instead`;
-  return { ...failedFor(waitOf(reply, nowMs), 'UNREADABLE', `${detail}, ${why}`), answer };
+  const why = `this does not look like an answer of ${vendor.name}: check this target's url, and that the site is open and no proxy answers instead`;
+  return { ...failedFor(waitOf(reply, nowMs), 'UNREADABLE', `${detail}; ${why}`), answer };
 }
 
 /** A web page, such as that of a proxy. */

@@ -171,7 +171,7 @@ class ItemDelivery<Item extends ItemState> {
     }
     const overwriting = isSure && !item.isAlwaysOpen ? await mayOverwrite?.(item) : undefined;
     if (overwriting === 'no') {
-      const detail = `${itemId} is ${from}: it was changed there after Lockstep last saw it, so its state stays and the change is applied to the task`;
+      const detail = `${itemId} is ${from}: it was changed there after Lockstep last saw it, so Lockstep keeps its state and changes the task`;
       return { status: 'already', detail };
     }
     const written = await this.#items.write(item, wanted, this.#delivery);
@@ -201,7 +201,7 @@ class ItemDelivery<Item extends ItemState> {
     const { account, task } = this.#delivery;
     const remove = `lockstep links remove --target ${settings.name} --account ${account} --task ${task.kind}:${task.id}`;
     const other = settings.create
-      ? 'and replay: then another one is created'
+      ? 'and replay: then Lockstep creates another one'
       : `and link the task with another one (${howToLink}), then replay`;
     const ifDeleted = isGone(this.#delivery) ? 'nothing is left to do' : `run \`${remove}\`, ${other}`;
     const remedy = `the ${noun} is deleted, or the token may not see it: give the token access, and replay; if it is deleted, ${ifDeleted}`;

@@ -155,7 +155,7 @@ function inList(list: SharedList, marker: string, { name }: ServiceAccount): Cre
   if (itemId === undefined) return undefined;
   if (others.length === 0) return { status: 'found', itemId, isNew: false };
   const ids = [itemId, ...others].join(', ');
-  const detail = `Of account ${name}, the tasks ${ids} all end with ${marker}: delete all but one of them, or link the task with the right one`;
+  const detail = `The tasks ${ids} of account ${name} all end with ${marker}: delete all but one of them, or link the task with the right one`;
   return { status: 'refused', reason: 'CREATED_TWICE', detail };
 }
 
@@ -183,17 +183,17 @@ function bodyOf({ kind, id, title, description, startDate, endDate }: NewTask['t
 }
 
 function unseen({ name }: ServiceAccount, retryAfterMs: number): TargetFailure {
-  const detail = `A task was or may have been created in account ${name}, and its list does not show it yet; no other task is created until it does`;
+  const detail = `A task may have been created in account ${name}, but the list there does not show it yet; Lockstep creates no other task until the list shows it`;
   return { status: 'later', reason: 'CREATED_UNSEEN', detail, retryAfterMs: Math.ceil(retryAfterMs) };
 }
 
 function notShown({ name }: ServiceAccount, marker: string): TargetFailure {
-  const detail = `Account ${name} accepted the task, but its list has no task whose description ends with ${marker}. No other task is created: find it there and link it by hand`;
+  const detail = `Account ${name} accepted the task, but its list has no task whose description ends with ${marker}. Lockstep creates no other task: find this one there and link it by hand`;
   return { status: 'refused', reason: 'CREATED_NOT_SHOWN', detail };
 }
 
 /** Without this, two accounts that mirror each other would copy the copies endlessly. */
 function isCopy({ task }: NewTask): Created {
-  const detail = `This ${task.kind} was itself created by Lockstep for a task elsewhere: link the two if one is to follow the other`;
+  const detail = `This ${task.kind} was itself created by Lockstep for a task elsewhere: to make one follow the other, link them`;
   return { status: 'skipped', reason: 'IS_A_COPY', detail };
 }
