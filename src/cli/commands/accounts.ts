@@ -66,7 +66,7 @@ export function define(accounts: Command, perform: Perform): void {
     .summary('let the runs of a suspended account continue')
     .description(
       'Lets the runs of a suspended account continue. If the service refused the key, the command tries the key first. ' +
-        '`lockstep start` also tries it at least once a minute, and `lockstep run` at once.',
+        '`lockstep start` also tries the key at least once a minute, and `lockstep run` at once.',
     )
     .argument('<account>', 'name of the account in the settings')
     .action(perform(resume));

@@ -17,7 +17,7 @@ export function define(data: Command, perform: Perform): void {
     .description(
       'Copies all tables of the embedded Postgres of --data, in one transaction, into the database that DATABASE_URL or ' +
         '`database.url` names. That database must be new and empty. No other process may use the embedded Postgres ' +
-        'meanwhile. The embedded Postgres stays as it is.',
+        'meanwhile. The embedded Postgres is not changed.',
     )
     .option('--dry-run', 'check both databases and count the rows, and copy nothing')
     .examples(`

@@ -52,8 +52,8 @@ export function define(deliveries: Command, perform: Perform): void {
     .description(
       'Lists the newest deliveries: each is one change of a task on its way to one target, or one alert on its way to one ' +
         'channel (alerts.NAME). A worker (lockstep start) sends ' +
-        'them, in order per task, and retries a failed delivery for about three days. Then it becomes a dead letter, kept ' +
-        'with the last answer until it is replayed. A newer state of a task supersedes an older one that still waits.',
+        'them, in order per task, and retries a failed delivery for about three days. Then it becomes a dead letter, which ' +
+        'you can replay. A newer state of a task supersedes an older one that still waits.',
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .examples(`
@@ -94,8 +94,8 @@ function addReplay(deliveries: Command, perform: Perform): void {
     .description(
       'Queues ended deliveries again, under the same ids, due now and with 0 attempts, and enables a disabled target. A ' +
         'delivery that waits for its retry is sent now if you select it by --id or --verdict waiting. At least one filter is needed. Superseded deliveries are left out unless you select them by --id or --verdict ' +
-        'superseded. No target is reset to an old state: if the newest delivery of a task is not selected, older ones end as superseded, ' +
-        'and if it is, only targets that receive events, such as a webhook or a chat, receive the older ones before it.',
+        'superseded. No target is reset to an old state. If you do not select the newest delivery of a task, its older ones ' +
+        'end as superseded. If you select it, only targets that receive events, such as a webhook or a chat, receive the older ones before it.',
     )
     .option('--id <ids>', 'these deliveries, separated by commas', commaSeparated)
     .option('--dry-run', 'print how many deliveries would be sent, and change nothing');
@@ -128,7 +128,7 @@ function addDrop(deliveries: Command, perform: Perform): void {
     .command('drop')
     .summary('end what waits for a target that was removed from the settings')
     .description(
-      'Ends the deliveries that wait for a target that the settings do not have any more, as skipped (DROPPED). Each keeps who ' +
+      'Ends the deliveries that wait for a target that is no longer in the settings, as skipped (DROPPED). Each keeps who ' +
         'dropped it. If the target comes back, `deliveries replay --target NAME --verdict skipped` sends them.',
     )
     .argument('<target>', 'name that the target had in the settings')

@@ -33,8 +33,8 @@ const DEFAULT_LIMIT = 20;
 export function define(runs: Command, perform: Perform): void {
   runs
     .description(
-      'Lists the newest runs. The ledger has every run with its rows: you can show a run, cancel it, resume it where it ' +
-        'stopped, retry it, or export its rows.',
+      'Lists the newest runs with their results. The commands below show a run, cancel it, resume it where it stopped, ' +
+        'retry it, or export its rows.',
     )
     .option('--limit <n>', 'how many to list', wholeNumber, DEFAULT_LIMIT)
     .option('--sync <name>', 'only runs of this sync, or of this file')
