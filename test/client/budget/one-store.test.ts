@@ -42,7 +42,7 @@ test.each([
 );
 
 test('a process whose sessions were lost names its store again', async () => {
-  await use();
+  await useOnceFree();
   await database.pool.query(
     `select pg_terminate_backend(pid, 5000) from pg_locks join pg_database d on d.oid = database
      where datname = current_database() and locktype = 'advisory'`,
