@@ -112,6 +112,7 @@ export function buildProgram(
     prepare(command, command.name());
     return command;
   };
+  refuseUnknownBeforeHelp(program);
   program.helpCommand(false); // that of commander shows a command before its module is loaded
   program
     .command('help')
@@ -159,6 +160,7 @@ function prepare(command: AnyCommand, path: string): void {
     throw Object.assign(error, { helpOf: isSubcommand ? `${path} ${word}` : path });
   });
   command.hook('preSubcommand', handDown);
+  refuseUnknownBeforeHelp(command);
   for (const one of command.commands) prepare(one, `${path} ${one.name()}`);
 }
 
@@ -179,6 +181,15 @@ function refuseExcessWord(command: AnyCommand): void {
   const word = command.args[command.registeredArguments.length];
   if (word === undefined || command.registeredArguments.at(-1)?.variadic === true) return;
   throw unknownWord(command, word);
+}
+
+/** Otherwise `lockstep runs approve --help` would show the help of `runs`. @throws LockstepError USAGE */
+function refuseUnknownBeforeHelp(command: AnyCommand): void {
+  command.on('beforeHelp', () => {
+    const word = command.args[command.registeredArguments.length];
+    const isKnown = command.commands.some((one) => one.name() === word);
+    if (command.commands.length > 0 && !isKnown && !word?.startsWith('-')) refuseExcessWord(command);
+  });
 }
 
 function unknownWord(command: AnyCommand, word: string): Error {

@@ -11,6 +11,8 @@ const WRONG: readonly (readonly [words: string, said: RegExp])[] = [
   ['accounts fersh', /Unknown command "fersh" after accounts; did you mean "fresh"/],
   ['help rnu', /Unknown command "rnu" after lockstep; did you mean "run"/],
   ['help runs shwo', /Unknown command "shwo" after runs; did you mean "show"/],
+  ['rnu --help', /Unknown command "rnu" after lockstep; did you mean "run"/],
+  ['runs shwo --help', /Unknown command "shwo" after runs; did you mean "show"/],
   ['runs show a b', /Too many arguments for show: "b"/],
   ['service tenant', /Unknown command "tenant" after service; did you mean "tenants"/],
   ['run', /Missing required argument 'sync'/],
