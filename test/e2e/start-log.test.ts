@@ -45,6 +45,21 @@ test('says once that a service is down, without any run, and once that it works 
   ]);
 });
 
+test('says nothing of a service that fails once', async () => {
+  const { front, start } = await opened();
+  let isFirst = true;
+  front.set(async (_, pass) => {
+    const answer = isFirst ? { status: 503, body: 'busy' } : await pass();
+    isFirst = false;
+    return answer;
+  });
+  const running = start('start');
+  await expect.poll(() => front.requests.length).toBeGreaterThan(1);
+  await running.logs('worker: ready');
+  running.signal('SIGTERM');
+  expect(entries((await running.ended).stderr).filter(({ account }) => account === 'test')).toEqual([]);
+});
+
 test('logs the start and the end of each run with its rows', async () => {
   const { call, around } = await opened({ syncs: { contacts: 'job: contacts, schedule: { every: 1s }' } });
   await call('contacts.create', { firstName: 'Ann', email: 'ann@example.com' });

@@ -1,7 +1,7 @@
 /**
  * Reports when a service stops working and when it works again, once each, and writes it to the ledger. It looks at each
- * service when it starts, and after a call has failed; while a service is down it keeps asking, so that it notices the
- * service's return without a run.
+ * service when it starts, and after a call has failed; until the service answers it keeps asking, so that it notices the
+ * service's return without a run. A service is down if two looks in a row have failed: one may fail by chance.
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -16,6 +16,7 @@ import { lookAtContacts } from './key-check.ts';
 const TIMEOUT_MS = 3_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
+const FAILURES_TO_REPORT = 2;
 
 export interface ServiceWatch {
   /** Looks at the services of these accounts once; the accounts watched before are left alone. */
@@ -28,6 +29,8 @@ export interface ServiceWatch {
 interface Watched {
   /** False until its first answer: an earlier process may have noted that it is down. */
   isKnown: boolean;
+  /** Looks that have failed since its last answer. */
+  failures: number;
   /** Since when it is down, in milliseconds since 1970. */
   downSinceMs: number | undefined;
   probing: Promise<void> | undefined;
@@ -55,7 +58,7 @@ export function watchServices(needs: {
     const { isKnown, downSinceMs } = state;
     if (downSinceMs !== undefined) log.info({ account, downMs: Date.now() - downSinceMs }, 'the service works again');
     if (downSinceMs !== undefined || !isKnown) note(() => noteUp(pool, account));
-    Object.assign(state, { isKnown: true, downSinceMs: undefined });
+    Object.assign(state, { isKnown: true, failures: 0, downSinceMs: undefined });
   }
 
   /** Notes one after another. If one fails, the next probe repeats it, or the earlier note expires. */
@@ -75,16 +78,17 @@ export function watchServices(needs: {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const failure = await probe(account);
       if (failure === undefined || signal.aborted) return;
-      note(() => noteDown(pool, account, failure));
-      if (state.downSinceMs === undefined) {
-        state.downSinceMs = Date.now();
-        log.warn(
-          { account },
-          `the service does not work: ${failure}. The runs of the account wait, and resume by themselves`,
-        );
-      }
+      if (++state.failures >= FAILURES_TO_REPORT) report(account, state, failure);
       await pause(pauseMs, signal);
     }
+  }
+
+  function report(account: string, state: Watched, failure: string): void {
+    note(() => noteDown(pool, account, failure));
+    if (state.downSinceMs !== undefined) return;
+    state.downSinceMs = Date.now();
+    const words = `the service does not work: ${failure}. The runs of the account wait, and resume by themselves`;
+    log.warn({ account }, words);
   }
 
   /** What is wrong with the service; undefined if it answers, or if that cannot be found out now. */
@@ -105,7 +109,7 @@ export function watchServices(needs: {
     watch(accounts) {
       for (const name of accounts) {
         if (watched.has(name)) continue;
-        const state: Watched = { isKnown: false, downSinceMs: undefined, probing: undefined };
+        const state: Watched = { isKnown: false, failures: 0, downSinceMs: undefined, probing: undefined };
         watched.set(name, state);
         probeSoon(name, state);
       }
